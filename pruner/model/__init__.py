@@ -1,0 +1,13 @@
+"""Frozen value types shared by all layers: spans, rules, facts, edits, the run's document.
+
+Nothing here does work; nothing here imports another layer but ``errors``.
+"""
+
+from pruner.model.policy import Dynamic, Fact, Location, Policy, Range, Rule, Target
+from pruner.model.result import Cause, Edit, Finding, Removal, RunResult
+from pruner.model.source import Origin, Snapshot, SourceFile
+
+__all__ = [
+    "Cause", "Dynamic", "Edit", "Fact", "Finding", "Location", "Origin", "Policy", "Range",
+    "Removal", "Rule", "RunResult", "Snapshot", "SourceFile", "Target",
+]

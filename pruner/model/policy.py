@@ -1,0 +1,108 @@
+"""Rules and what they state. Built by ``pruner.policy``; read by everything above it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+Const = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a rule file (path as given on the command line or relative to the first rule file)."""
+
+    file: str
+    line: int
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Integers from ``low`` to ``high``, both included; None is unbounded."""
+
+    low: int | None
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry of a rule file. ``verb`` is assume, root, keep, drop, discard or dynamic."""
+
+    id: str
+    verb: str
+    because: str
+    location: Location
+    optional: bool = False
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """``subject`` always has one of ``values`` (or lies in the range).
+
+    ``subject`` is a canonical chain: a dotted symbol of the tree or of an outside package
+    followed by attributes and calls with constant arguments, e.g.
+    ``sglang.srt.utils.common.is_hip()``, ``sglang.srt.platforms.current_platform.is_cuda()``,
+    ``torch.version.hip``, ``sglang.srt.environ.envs.SGLANG_USE_AITER.get()``,
+    ``sglang.srt.utils.common.get_bool_env_var('SGLANG_USE_AITER')``, ``hasattr(torch, 'npu')``,
+    ``plat.Args.device``. A fact is about the binding, not the spelling: a re-export of the
+    function is the same subject, a local of the same name is not.
+    """
+
+    rule: str  # Rule.id
+    subject: str
+    values: tuple[Const, ...] | Range
+    location: Location
+    valid_from: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a root, keep, drop or discard names.
+
+    ``kind``: ``module`` (``pkg.mod``; with ``.*`` or ``.**`` for children or all below, ``fnmatch``
+    patterns allowed), ``symbol`` (``pkg.mod:name`` or ``pkg.mod:Class.method``), ``entry``
+    (``pkg.mod.TABLE[key]``), ``path`` (a glob over file paths), ``name`` (an identifier,
+    import path or string literal family; discard only), ``project`` (the entry points of a
+    ``pyproject.toml`` or ``entry_points.txt``).
+    """
+
+    rule: str
+    kind: str
+    text: str
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class Dynamic:
+    """A declared dynamic-loading site.
+
+    ``package`` is walked (``pkgutil``) or loaded by a built name, and yields ``members``
+    (module names relative to the package, fnmatch patterns allowed). ``site`` limits the
+    declaration to one module; empty means any site.
+    """
+
+    rule: str
+    package: str
+    members: tuple[str, ...]
+    location: Location
+    site: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All rules of a run, merged and checked."""
+
+    rules: tuple[Rule, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    roots: tuple[Target, ...] = ()
+    keeps: tuple[Target, ...] = ()
+    drops: tuple[Target, ...] = ()
+    discards: tuple[Target, ...] = ()
+    dynamics: tuple[Dynamic, ...] = ()
+    pure: tuple[str, ...] = ()  # outside functions whose call has no effect, canonical names
+    allow: tuple[tuple[str, str, str], ...] = ()  # (path glob, identifier, reason): residue that may stay
+    files: tuple[str, ...] = ()
+    digest: str = ""
+    by_id: dict[str, Rule] = field(default_factory=dict, compare=False)

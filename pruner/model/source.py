@@ -1,0 +1,56 @@
+"""An upstream tree as an immutable, digested set of files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class SourceFile:
+    """One file of a snapshot. ``path`` is posix and relative to the tree's root."""
+
+    path: str
+    digest: str  # sha256 of the content, hex; of the target text for a link
+    size: int  # bytes
+    executable: bool = False
+    link: str | None = None  # target as written, when the file is a symbolic link
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a snapshot came from; goes into the manifest, so it holds no local path."""
+
+    kind: str  # "release" | "wheel" | "tree" | "checkout" | "case"
+    name: str  # "sglang"
+    version: str  # "0.5.17", or "" when unknown
+    digest: str  # sha256 of the wheel file, or "" for a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An upstream tree.
+
+    ``root`` is the folder to read from (never written to any output). ``python_root``
+    is the folder, relative to ``root``, that goes on ``sys.path``: ``""`` for a wheel
+    or a case, ``"python"`` for a checkout. Every path is relative to ``root``.
+    """
+
+    root: Path
+    files: tuple[SourceFile, ...]  # sorted by path
+    origin: Origin
+    python_root: str = ""
+
+    @property
+    def digest(self) -> str:
+        """sha256 over the sorted (path, digest, executable, link) rows."""
+        import hashlib
+
+        total = hashlib.sha256()
+        for file in self.files:
+            total.update(f"{file.path}\0{file.digest}\0{int(file.executable)}\0{file.link or ''}\n".encode())
+        return total.hexdigest()
+
+    def read(self, path: str) -> bytes:
+        """The bytes of one file. Raises OSError."""
+        return (self.root / path).read_bytes()
