@@ -63,3 +63,36 @@ class RunResult:
     findings: tuple[Finding, ...] = ()
     exit_code: int = 0
     edits: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The engine's answer for one snapshot under one policy, before anything is written.
+
+    ``files`` maps a path to its new content (edited), or to None (removed). A path that is
+    absent travels byte for byte. ``kept_ranges`` gives, per edited file, the inclusive
+    upstream line ranges that survive. ``folds`` counts decided places per rule id;
+    ``edges`` and ``roots`` are the live graph for ``why`` questions: node ids are
+    ``pkg.mod`` and ``pkg.mod:name``, an edge row is (source, target, kind, path, line).
+    """
+
+    files: dict[str, bytes | None]
+    edits: dict[str, tuple[Edit, ...]]
+    removals: tuple[Removal, ...]
+    findings: tuple[Finding, ...]
+    folds: dict[str, int]
+    kept_ranges: dict[str, tuple[tuple[int, int], ...]]
+    roots: tuple[tuple[str, str], ...] = ()  # (node id, rule id)
+    edges: tuple[tuple[str, str, str, str, int], ...] = ()
+    statistics: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer of one check. ``result`` is ``passed``, ``refuted`` or ``not run``."""
+
+    check: str
+    covered: str  # what was looked at, with counts, for a person
+    result: str
+    details: tuple[str, ...] = ()  # located messages, at most 50; the count is in ``covered``
+    seconds: float = 0.0
