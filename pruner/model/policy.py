@@ -65,7 +65,9 @@ class Target:
     patterns allowed), ``symbol`` (``pkg.mod:name`` or ``pkg.mod:Class.method``), ``entry``
     (``pkg.mod.TABLE[key]``), ``path`` (a glob over file paths), ``name`` (an identifier,
     import path or string literal family; discard only), ``project`` (the entry points of a
-    ``pyproject.toml`` or ``entry_points.txt``).
+    ``pyproject.toml`` or ``entry_points.txt``), ``dotted`` (a case's ``pkg.mod``, ``pkg.mod.name``
+    or ``pkg.mod.Class.member``: only the tree can tell). ``text`` of ``path`` and ``name`` is
+    without its prefix.
     """
 
     rule: str
@@ -106,3 +108,6 @@ class Policy:
     files: tuple[str, ...] = ()
     digest: str = ""
     by_id: dict[str, Rule] = field(default_factory=dict, compare=False)
+    stated: tuple[Fact, ...] = ()  # facts as written; ``facts`` are these, merged by subject
+    pure_of: tuple[tuple[str, str], ...] = ()  # (rule, function)
+    allow_of: tuple[tuple[str, tuple[str, str, str]], ...] = ()  # (rule, entry of ``allow``)

@@ -1,0 +1,115 @@
+"""The rule language as JSON Schema 2020-12, for completion and checking in editors.
+
+It is what one file alone can say; ids across files, loops and disagreeing facts are for
+:func:`pruner.policy.load`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pruner.policy.rule import ID, VERBS
+
+_TEXT: dict[str, Any] = {"type": "string", "pattern": r"\S"}
+_CONSTANT: dict[str, Any] = {"type": ["string", "number", "boolean", "null"]}
+_CONSTANTS: dict[str, Any] = {"type": "array", "minItems": 1, "items": _CONSTANT}
+_DOTTED: dict[str, Any] = {"type": "string", "pattern": r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$"}
+_TARGETS: dict[str, Any] = {"type": "array", "items": _TEXT}
+_VERSION: dict[str, Any] = {"type": "string", "pattern": r"^v?\d+(\.\d+)*([-_.]?(a|b|rc|post|dev)\d*)*(\+[\w.]+)?$"}
+
+
+def json_schema() -> dict[str, Any]:
+    """The schema, with the meaning of each key as its description."""
+    verbs = _verbs()
+    assert set(verbs) == set(VERBS)
+    rule: dict[str, Any] = {
+        "type": "object",
+        "required": ["id", "because"],
+        "additionalProperties": False,
+        "properties": {
+            "id": {"type": "string", "pattern": f"^{ID}$", "description": "Unique over all files."},
+            "because": {**_TEXT, "description": "One sentence: why this is true."},
+            "optional": {"type": "boolean", "description": "true: the rule may match nothing."},
+            "since": {**_VERSION, "description": "First upstream version that the rule speaks of."},
+            "until": {**_VERSION, "description": "First upstream version that it no longer speaks of."},
+            **verbs,
+        },
+        "oneOf": [{"required": [verb]} for verb in verbs],
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Rules of prune",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "extends": {
+                "type": "array",
+                "items": _TEXT,
+                "description": "Other rule files, relative to this one.",
+            },
+            "rules": {"type": "array", "items": rule},
+        },
+    }
+
+
+def _verbs() -> dict[str, dict[str, Any]]:
+    end = {"type": "integer"}
+    value = {
+        "anyOf": [
+            _CONSTANT,
+            _CONSTANTS,
+            {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {
+                    "min": {**end, "description": "Lowest value, included."},
+                    "max": {**end, "description": "Highest value, included."},
+                    "values": {"anyOf": [_CONSTANT, _CONSTANTS]},
+                    "valid_from": {**_TEXT, "description": "The fact holds once this call has returned."},
+                },
+                "anyOf": [{"required": ["min"]}, {"required": ["max"]}, {"required": ["values"]}],
+                "not": {
+                    "required": ["values"],
+                    "anyOf": [{"required": ["min"]}, {"required": ["max"]}],
+                },
+            },
+        ]
+    }
+    dynamic = {
+        "type": "object",
+        "required": ["package", "members"],
+        "additionalProperties": False,
+        "properties": {
+            "package": {**_DOTTED, "description": "The package that is walked or loaded from."},
+            "members": {"type": "array", "items": _TEXT, "description": "What it yields, relative to the package."},
+            "site": {**_DOTTED, "description": "The module that loads; any when left out."},
+        },
+    }
+    residue = {
+        "type": "object",
+        "required": ["path", "name", "reason"],
+        "additionalProperties": False,
+        "properties": {"path": _TEXT, "name": _TEXT, "reason": _TEXT},
+    }
+    return {
+        "assume": {
+            "type": "object",
+            "propertyNames": _TEXT,
+            "additionalProperties": value,
+            "description": "Subject to the only values it has.",
+        },
+        "root": {**_TARGETS, "description": "Execution starts here, or outsiders use it."},
+        "keep": {**_TARGETS, "description": "Has users that cannot be seen."},
+        "drop": {**_TARGETS, "description": "Goes, with what only it reached."},
+        "discard": {**_TARGETS, "description": "Must be gone from the result."},
+        "dynamic": {
+            "anyOf": [dynamic, {"type": "array", "items": dynamic}],
+            "description": "A package that is walked or loaded by a built name, and what that yields.",
+        },
+        "pure": {
+            "type": "array",
+            "items": _DOTTED,
+            "description": "Functions whose call has no effect.",
+        },
+        "allow": {"type": "array", "items": residue, "description": "Residue that discard tolerates."},
+    }
