@@ -1,0 +1,12 @@
+"""Reports: one versioned JSON document, and what people and programs read, rendered from it.
+
+``build`` makes the document, ``render`` writes the folder of reports, ``manifest`` makes
+``PRUNED.json``, ``summary`` the rows of the console's last table. See docs/report.md.
+"""
+
+from pruner.report.document import build, schema
+from pruner.report.manifest import manifest
+from pruner.report.render import render
+from pruner.report.summary import summary
+
+__all__ = ["build", "manifest", "render", "schema", "summary"]

@@ -1,0 +1,76 @@
+"""``PRUNED.json``: what a generated tree says of itself, and the map of its lines to upstream's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pruner import __version__
+from pruner.model import Fact, Outcome, Policy, Range, Snapshot
+from pruner.report.paths import RuleFiles, encode
+
+SCHEMA = "prune-manifest/1"
+
+
+def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome) -> bytes:
+    """The manifest's bytes; one fact and one file a line.
+
+    ``files`` maps each surviving upstream path to ``true`` (byte for byte) or to the
+    inclusive upstream line ranges that survive. Raises ValueError for an edited file
+    without ranges (a fault of the engine).
+    """
+    names = RuleFiles(policy.files)
+    facts = sorted((_fact(fact, names) for fact in policy.facts), key=_dump)
+    kept = {file.path: _kept(file.path, outcome) for file in snapshot.files if _survives(file.path, outcome)}
+    head: dict[str, Any] = {
+        "schema": SCHEMA,
+        "tool": {"name": "prune", "version": __version__},
+        "upstream": {
+            "name": snapshot.origin.name,
+            "version": snapshot.origin.version,
+            "digest": snapshot.origin.digest,
+            "snapshot": snapshot.digest,
+        },
+        "rules": {"digest": policy.digest, "files": [names.name(file) for file in policy.files]},
+        "guards": [],
+    }
+    parts = {key: _dump(value) for key, value in head.items()}
+    parts["facts"] = _block("[", [_dump(fact) for fact in facts], "]")
+    rows = [f"{_dump(path)}: {_dump(kept[path])}" for path in sorted(kept, key=encode)]
+    parts["files"] = _block("{", rows, "}")
+    return ("{\n" + ",\n".join(f'"{key}": {parts[key]}' for key in sorted(parts)) + "\n}\n").encode()
+
+
+def _block(left: str, rows: list[str], right: str) -> str:
+    return left + "\n" + ",\n".join(rows) + "\n" + right if rows else left + right
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def _survives(path: str, outcome: Outcome) -> bool:
+    return outcome.files.get(path, b"") is not None
+
+
+def _kept(path: str, outcome: Outcome) -> bool | list[list[int]]:
+    if path not in outcome.files:
+        return True
+    if path not in outcome.kept_ranges:
+        raise ValueError(f"{path}: edited, but the outcome does not say which lines are kept")
+    return [list(pair) for pair in outcome.kept_ranges[path]]
+
+
+def _fact(fact: Fact, names: RuleFiles) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "subject": fact.subject,
+        "rule": fact.rule,
+        "location": f"{names.name(fact.location.file)}:{fact.location.line}",
+    }
+    if isinstance(fact.values, Range):
+        row["range"] = [fact.values.low, fact.values.high]
+    else:
+        row["values"] = list(fact.values)
+    if fact.valid_from is not None:
+        row["valid_from"] = fact.valid_from
+    return row
