@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from pruner.errors import cannot
 from pruner.model import Cause, Outcome, Snapshot, SourceFile
@@ -85,10 +84,11 @@ def language_of(path: str, *, link: bool = False) -> str:
     """The language that a path's suffix says; ``other`` when none does."""
     if link:
         return LINK
-    name = PurePosixPath(path).name
-    if name in ("CMakeLists.txt",):
+    name = path.rpartition("/")[2]
+    if name == "CMakeLists.txt":
         return "CMake"
-    return _BY_SUFFIX.get(PurePosixPath(name).suffix.lower(), OTHER)
+    stem, _, suffix = name.rpartition(".")
+    return _BY_SUFFIX.get(f".{suffix.lower()}", OTHER) if stem else OTHER
 
 
 def cause_key(kind: str, rules: tuple[str, ...]) -> str:

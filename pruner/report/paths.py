@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from pathlib import PurePath, PurePosixPath
+from pathlib import PurePath
 
 DEPTH = 3  # the package and two levels below: sglang/srt/layers
 
@@ -16,8 +16,8 @@ def encode(path: str) -> bytes:
 
 def folder_of(path: str, python_root: str = "") -> str:
     """The folder, at most two levels below the package, that a path counts for; ``.`` at the top."""
-    parts = PurePosixPath(path).parent.parts
-    base = PurePosixPath(python_root).parts
+    parts = path.split("/")[:-1]
+    base = python_root.split("/") if python_root else []
     depth = DEPTH + (len(base) if parts[: len(base)] == base else 0)
     return "/".join(parts[:depth]) or "."
 

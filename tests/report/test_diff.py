@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from pruner.model import Cause, Edit, Outcome, Snapshot
 from pruner.report.diff import write_diff
-from tests.report.trees import (
+
+from .trees import (
     DROP,
     FACT,
     NOTICE,

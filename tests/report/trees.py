@@ -122,7 +122,9 @@ def outcome_of(
 def splice(old: bytes, edits: tuple[Edit, ...]) -> bytes:
     """Apply edits from the back: another way than the reports do it."""
     new = old
-    for edit in reversed(sorted(edits, key=lambda e: (e.start, e.stop))):  # two insertions at one place keep their order
+    for edit in reversed(
+        sorted(edits, key=lambda e: (e.start, e.stop))
+    ):  # two insertions at one place keep their order
         new = new[: edit.start] + edit.text + new[edit.stop :]
     return new
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import zlib
 
 NO_OBJECT = b"0" * 40
 
+_PLAIN = re.compile(rb"[ !#-\[\]-~]*")
 _ESCAPES = {7: b"\\a", 8: b"\\b", 9: b"\\t", 10: b"\\n", 11: b"\\v", 12: b"\\f", 13: b"\\r", 34: b'\\"', 92: b"\\\\"}
 
 
@@ -25,7 +27,7 @@ def is_binary(data: bytes) -> bool:
 def quote(side: bytes, path: bytes) -> bytes:
     """``a/path`` as a diff header spells it, C-quoted when it holds control, quote or non-ASCII bytes."""
     full = side + path
-    if all(32 <= byte < 127 and byte not in _ESCAPES for byte in full):
+    if _PLAIN.fullmatch(full):
         return full
     inner = b"".join(_ESCAPES.get(byte) or (b"%c" if 32 <= byte < 127 else b"\\%03o") % byte for byte in full)
     return b'"' + inner + b'"'
@@ -44,7 +46,7 @@ def binary_patch(old: bytes, new: bytes) -> bytes:
 
 def _literal(data: bytes) -> bytes:
     """One direction: the whole new content, deflated, in base 85, 52 bytes a line, the length first."""
-    packed = zlib.compress(data)
+    packed = zlib.compress(data, 1)  # 23 MB of shared objects: 0.5 s instead of 1.5 s, 8% longer
     text = base64.b85encode(packed, pad=True)
     out = [b"literal %d\n" % len(data)]
     for row in range(0, len(packed), 52):
