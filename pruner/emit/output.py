@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from pruner.emit.lock import place
@@ -93,25 +93,23 @@ def emit_output(
     write_tree(target, fill)
 
 
-def emit_reports(target: Path, files: Mapping[str, bytes]) -> None:
-    """Replace the reports of the last run by ``files`` (path to content), all at once.
+def emit_reports(target: Path, writer: Callable[[Path], None]) -> None:
+    """Replace the reports of the last run, all at once, by what ``writer`` puts into an empty folder.
 
     What is in the folder and was not written by a run (a README, a figure that git tracks)
-    stays. Raises PruneError with PR3xx codes.
+    stays. Raises PruneError with PR3xx codes, and what ``writer`` raises.
     """
     old = place(target)
 
     def fill(folder: Path) -> None:
-        written = _written(old)
-        for path, content in files.items():
-            _write(folder, path, content, False)
-        if old.is_dir():
-            for source in _kept(old, written):
-                copy = folder / source.relative_to(old)
-                if not os.path.lexists(copy):
-                    copy.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy2(source, copy, follow_symlinks=False)
-        index = json.dumps(sorted(files), indent=0).encode() + b"\n"
+        earlier = _written(old)
+        writer(folder)
+        index = json.dumps(sorted(_files(folder)), indent=0).encode() + b"\n"
+        for path in _files(old) if old.is_dir() else ():
+            copy = folder / path
+            if path not in earlier and path != INDEX and not os.path.lexists(copy):
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(old / path, copy, follow_symlinks=False)
         _write(folder, INDEX, index, False)
 
     write_tree(target, fill)
@@ -125,16 +123,9 @@ def _written(folder: Path) -> frozenset[str]:
     return frozenset(row for row in rows if isinstance(row, str)) if isinstance(rows, list) else frozenset()
 
 
-def _kept(folder: Path, written: frozenset[str]) -> list[Path]:
-    """Files and links of a reports folder that no run wrote."""
-    kept = []
-    for place_, _, names in os.walk(folder):
-        for name in names:
-            path = Path(place_, name)
-            relative = path.relative_to(folder).as_posix()
-            if relative not in written and relative != INDEX:
-                kept.append(path)
-    return kept
+def _files(folder: Path) -> list[str]:
+    """Paths of all files and links below a folder, relative to it."""
+    return [Path(top, name).relative_to(folder).as_posix() for top, _, names in os.walk(folder) for name in names]
 
 
 def _copy(snapshot: Snapshot, file: SourceFile, folder: Path) -> None:

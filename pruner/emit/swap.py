@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from pruner.emit.lock import lock_target, place, unwritable
@@ -106,15 +106,11 @@ def _exchange(left: Path, right: Path) -> bool:
 def _remove(folder: Path) -> None:
     """Remove a folder if it is there. What cannot be removed now is removed at the next start."""
 
-    def unlock(function: Callable[..., object], path: str, _: object) -> None:
-        # A folder without write permission in an old output keeps its entries: give it back first.
-        try:
-            os.chmod(os.path.dirname(path), stat.S_IRWXU)
-            function(path)
-        except OSError:
-            pass
-
     if folder.is_dir() and not folder.is_symlink():
-        shutil.rmtree(folder, onerror=unlock)
+        # A folder without write permission in an old output keeps its entries: give it back first.
+        for top, _, _ in os.walk(folder):
+            with suppress(OSError):
+                os.chmod(top, 0o700)
+        shutil.rmtree(folder, ignore_errors=True)
     else:
         folder.unlink(missing_ok=True)

@@ -88,13 +88,12 @@ def read_tree(root: Path, kind: str | None = None) -> Snapshot:
 
 def _source_folder(files: tuple[SourceFile, ...]) -> str:
     """``src`` for a tree whose Python files outside it are no packages (``setup.py``, ``tests/``)."""
-    packages = {file.path.split("/")[0] for file in files if file.path.endswith("/__init__.py")}
-    modules = {file.path for file in files if file.path.endswith(".py") and "/" not in file.path}
-    inside = any(file.path.startswith("src/") and file.path.endswith(".py") for file in files)
-    if inside and "src/__init__.py" not in {file.path for file in files}:
-        if packages <= {"src", "tests", "test", "docs"} and modules <= {"setup.py", "conftest.py"}:
-            return "src"
-    return ""
+    paths = {file.path for file in files if file.path.endswith(".py")}
+    packages = {path.split("/")[0] for path in paths if path.endswith("/__init__.py")}
+    modules = {path for path in paths if "/" not in path}
+    inside = "src/__init__.py" not in paths and any(path.startswith("src/") for path in paths)
+    only = packages <= {"src", "tests", "test", "docs"} and modules <= {"setup.py", "conftest.py"}
+    return "src" if inside and only else ""
 
 
 def _identity(root: Path, python_root: str, files: tuple[SourceFile, ...]) -> tuple[str, str]:
