@@ -18,6 +18,7 @@ TOP_KEYS = ("extends", "rules")
 RULE_KEYS = ("id", "because", "optional", "since", "until")
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
+PURE = r"[^\W\d]\w*(\.([^\W\d]\w*|\*))*"  # '*' is any one component: pkg.environ.envs.*.get
 _DYNAMIC_KEYS = ("package", "members", "site")
 _ALLOW_KEYS = ("path", "name", "reason")
 _MEMBER = re.compile(r"[\w.*?\[\]!-]+")
@@ -150,7 +151,7 @@ def _dynamic(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -
 
 def _pure(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -> None:
     for text in file.texts(node, f"'{verb}'"):
-        if re.fullmatch(DOTTED, text.value):
+        if re.fullmatch(PURE, text.value):
             stated.pure.append((rule, text.value))
         else:
             file.fault(text.node, codes.BAD_SUBJECT, f"{text.value!r} is not a dotted function name", "leave out '()'")

@@ -108,8 +108,8 @@ def _verbs() -> dict[str, dict[str, Any]]:
         },
         "pure": {
             "type": "array",
-            "items": _DOTTED,
-            "description": "Functions whose call has no effect.",
+            "items": {"type": "string", "pattern": r"^[A-Za-z_]\w*(\.([A-Za-z_]\w*|\*))*$"},
+            "description": "Functions, decorators and base classes whose use has no effect.",
         },
         "allow": {"type": "array", "items": residue, "description": "Residue that discard tolerates."},
     }

@@ -4,10 +4,10 @@ Grammar (a subset of a Python expression)::
 
     subject  = probe | chain
     probe    = hasattr(chain, 'name')
-    chain    = name | chain.name | chain(const, ..., key=const) | chain[const]
+    chain    = name | chain.name | chain(const, ..., key=const) | chain(...) | chain[const]
 
-A chain needs a module, so a bare name or a call of one says nothing. ``getattr(c, 'x'[, d])``
-is read as ``c.x``.
+``chain(...)``, three dots as Python's Ellipsis, is the call with any arguments. A chain needs a
+module, so a bare name or a call of one says nothing. ``getattr(c, 'x'[, d])`` is read as ``c.x``.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def _chain(node: ast.expr) -> tuple[ast.expr | None, str]:
     owner, fault = _chain(node.func)
     if owner is None:
         return None, fault
+    if len(node.args) == 1 and not node.keywords and _is_ellipsis(node.args[0]):
+        return ast.Call(owner, node.args, []), ""
     for argument in [*node.args, *(k.value for k in node.keywords)]:
         if not _is_constant(argument):
             return None, f"the argument {ast.unparse(argument)!r} is not a constant"
@@ -82,6 +84,10 @@ def _is_constant(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         node = node.operand
     return isinstance(node, ast.Constant) and isinstance(node.value, str | int | float | bool | None)
+
+
+def _is_ellipsis(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
 def _is_name_constant(node: ast.expr) -> bool:
