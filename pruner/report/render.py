@@ -12,6 +12,7 @@ from pruner.model import Outcome, Snapshot
 from pruner.report.count import count
 from pruner.report.diff import write_diff
 from pruner.report.document import SCHEMA, document_bytes
+from pruner.report.html import page_bytes
 from pruner.report.ledger import ledger_bytes, ledger_markdown
 from pruner.report.markdown import report_markdown
 
@@ -24,7 +25,7 @@ def render(
     *,
     extra: Mapping[str, bytes] | None = None,
 ) -> None:
-    """Write report.json, report.md, ledger.json, ledger.md and changes.diff into an existing empty folder.
+    """Write report.json, report.md, report.html, ledger.json, ledger.md and changes.diff into an existing empty folder.
 
     ``extra`` must be what :func:`pruner.report.build` was given.
 
@@ -47,6 +48,7 @@ def render(
         (folder / "ledger.json").write_bytes(ledger)
         page = ledger_markdown(outcome.removals, snapshot.python_root)
         (folder / "ledger.md").write_bytes(page.encode("utf-8", "backslashreplace"))
+        (folder / "report.html").write_bytes(page_bytes(document, counts, outcome.removals))
         with (folder / "changes.diff").open("wb") as stream:
             write_diff(snapshot, outcome, extra, stream)
     except OSError as error:

@@ -250,7 +250,7 @@ def edited(draw: st.DrawFn) -> tuple[bytes, tuple[Edit, ...]]:
     return old, tuple(Edit(a, b, draw(st.lists(TOKENS, max_size=4).map(b"".join)), FACT) for a, b in pairs)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(edited(), min_size=1, max_size=25))
 def test_any_edits_apply(cases: list[tuple[bytes, tuple[Edit, ...]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -122,9 +122,8 @@ def outcome_of(
 def splice(old: bytes, edits: tuple[Edit, ...]) -> bytes:
     """Apply edits from the back: another way than the reports do it."""
     new = old
-    for edit in reversed(
-        sorted(edits, key=lambda e: (e.start, e.stop))
-    ):  # two insertions at one place keep their order
+    order = sorted(edits, key=lambda edit: (edit.start, edit.stop))
+    for edit in order[::-1]:  # not reverse=True, which would swap two insertions at one place
         new = new[: edit.start] + edit.text + new[edit.stop :]
     return new
 
