@@ -91,7 +91,7 @@ def test_an_empty_skeleton_breaks_nothing(skeleton: Path) -> None:
     assert broken(skeleton) == set()
 
 
-@pytest.mark.parametrize(("module", "imported", "expected"), PLANTED, ids=lambda value: str(value))
+@pytest.mark.parametrize(("module", "imported", "expected"), PLANTED, ids=[f"{row[0]}-{row[1]}" for row in PLANTED])
 def test_a_planted_import_is_found(
     skeleton: Path, tmp_path: Path, module: str, imported: str, expected: set[str]
 ) -> None:
@@ -100,7 +100,9 @@ def test_a_planted_import_is_found(
     assert broken(tmp_path) == expected
 
 
-@pytest.mark.parametrize(("module", "imported", "expected"), PLANTED[-10::3], ids=lambda value: str(value))
+@pytest.mark.parametrize(
+    ("module", "imported", "expected"), PLANTED[-10::3], ids=[f"{row[0]}-{row[1]}" for row in PLANTED[-10::3]]
+)
 def test_a_planted_import_is_found_among_the_real_ones(
     tmp_path: Path, module: str, imported: str, expected: set[str]
 ) -> None:
