@@ -1,0 +1,71 @@
+"""Merge and apply edits that cite offsets of the original file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pruner.model import Edit
+
+
+def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Sort edits and resolve overlaps: a deletion swallows what lies inside it, deletions unite.
+
+    Raises ValueError when two replacements with text overlap: that is a fault of ours.
+    """
+    ordered = sorted(edits, key=lambda e: (e.start, -e.stop))
+    out: list[Edit] = []
+    for edit in ordered:
+        if out and edit.start < out[-1].stop:
+            last = out[-1]
+            if edit.stop <= last.stop and (edit.start > last.start or edit.stop < last.stop or edit == last or not edit.text):
+                continue  # inside what goes anyway
+            if not last.text and not edit.text:
+                out[-1] = Edit(last.start, max(last.stop, edit.stop), b"", last.cause)
+                continue
+            raise ValueError(f"edits overlap at {edit.start}: {last} and {edit}")
+        out.append(edit)
+    return tuple(out)
+
+
+def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """The edited file. ``edits`` are merged."""
+    parts: list[bytes] = []
+    at = 0
+    for edit in edits:
+        parts.append(data[at : edit.start])
+        parts.append(edit.text)
+        at = edit.stop
+    parts.append(data[at:])
+    return b"".join(parts)
+
+
+def kept_ranges(data: bytes, edits: Sequence[Edit]) -> tuple[tuple[int, int], ...]:
+    """Inclusive ranges of original lines of which something survives."""
+    starts = [0]
+    for line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    total = len(starts) - 1
+    gone: set[int] = set()
+    for edit in edits:
+        if edit.stop <= edit.start:
+            continue
+        first = _line_at(starts, edit.start)
+        last = _line_at(starts, edit.stop - 1)
+        for line in range(first, last + 1):
+            if edit.start <= starts[line] and edit.stop >= starts[line + 1]:
+                gone.add(line)
+    ranges: list[tuple[int, int]] = []
+    for line in range(total):
+        if line in gone:
+            continue
+        if ranges and ranges[-1][1] == line:
+            ranges[-1] = (ranges[-1][0], line + 1)
+        else:
+            ranges.append((line + 1, line + 1))
+    return tuple(ranges)
+
+
+def _line_at(starts: list[int], offset: int) -> int:
+    from bisect import bisect_right
+
+    return min(bisect_right(starts, offset) - 1, len(starts) - 2)

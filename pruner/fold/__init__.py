@@ -1,0 +1,1 @@
+"""Folding: three-valued evaluation and what is left of code under facts."""

@@ -1,0 +1,389 @@
+"""Three-valued evaluation of expressions under facts.
+
+Truth in test position and exact value in value position are different questions:
+``x and False`` is false, but its value is ``x`` when ``x`` is falsy.
+
+Blind to: overloaded ``==`` (assumed to agree with equality of constants when both sides are
+known constants), ``__bool__`` with effects, properties with effects (an attribute read may
+be dropped), and methods named ``is_*``/``has_*``/``supports_*`` that do more than answer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from pruner.fold import value as V
+from pruner.fold.value import Value
+from pruner.model.ir import Expr
+
+PURE_BUILTINS = frozenset(
+    ["bool", "int", "float", "str", "len", "isinstance", "issubclass", "hasattr", "getattr", "callable", "type", "min", "max", "abs", "any", "all", "sum", "tuple", "list", "set", "dict", "frozenset", "sorted", "repr", "id", "range", "zip", "enumerate", "reversed", "vars"]
+)
+PURE_METHODS = frozenset(
+    ["startswith", "endswith", "lower", "upper", "strip", "lstrip", "rstrip", "split", "get", "keys", "values", "items", "index", "count", "format", "join", "removeprefix", "removesuffix", "isdigit", "copy"]
+)
+PURE_PREFIXES = ("is_", "has_", "supports_")
+_TEXT_METHODS = frozenset(["startswith", "endswith", "lower", "upper", "strip", "removeprefix", "removesuffix"])
+
+
+class World(Protocol):
+    """What the evaluator asks about the program."""
+
+    def chain(self, module: str, root: str, path: tuple[str, ...]) -> Value | None:
+        """Value of a chain that starts at a global name of ``module``."""
+
+    def call(self, module: str, func: Expr, args: list[Value | None], kwargs: dict[str, Value | None]) -> Value | None:
+        """Value of a call of a function of the tree."""
+
+    def pure(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """True when calling that chain has no effect."""
+
+    def canonical(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The defining symbol's name and the remaining path, as one text."""
+
+    def fact(self, subject: str) -> Value | None:
+        """The stated fact on a canonical subject."""
+
+
+class Locals(Protocol):
+    """What is known of the names of enclosing functions."""
+
+    def chain(self, name: str, path: tuple[str, ...]) -> Value | None:
+        """Value of a chain that starts at a local name."""
+
+    def target(self, name: str) -> tuple[str, str, tuple[str, ...]] | None:
+        """When the local is an import: (module of resolution, root, path) that it stands for."""
+
+
+class Evaluator:
+    """Evaluates expressions of one module, with or without an enclosing function."""
+
+    __slots__ = ("locals", "module", "world")
+
+    def __init__(self, world: World, module: str, local: Locals | None = None) -> None:
+        self.world = world
+        self.module = module
+        self.locals = local
+
+    # -- value ---------------------------------------------------------------------------
+
+    def value(self, e: Expr) -> Value | None:
+        """The possible values of ``e``, or None when nothing is known."""
+        tag = e[0]
+        if tag == "n":
+            return self.world.chain(self.module, e[1], e[2])
+        if tag == "o":
+            return None
+        if tag == "c":
+            return Value((e[1],), V.NONE, bool(e[1]))
+        if tag == "v":
+            return self.locals.chain(e[1], e[2]) if self.locals is not None else None
+        if tag in "!=&|?k":
+            return getattr(self, _METHODS[tag])(e)  # type: ignore[no-any-return]
+        if tag == "x":
+            return apply_path(self.value(e[1]), e[2])
+        if tag == "t":
+            return self._tuple(e)
+        return None
+
+    def truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
+        """Truth of ``e`` in test position with the rules it rests on, or None."""
+        tag = e[0]
+        if tag == "!":
+            inner = self.truth(e[1])
+            return None if inner is None else (not inner[0], inner[1])
+        if tag in "&|" and len(e) == 2:
+            return self._boolean_truth(e[1], tag == "|")
+        if tag == "?":
+            test = self.truth(e[1])
+            if test is not None:
+                chosen = self.truth(e[2] if test[0] else e[3])
+                return None if chosen is None else (chosen[0], chosen[1] | test[1])
+            yes, no = self.truth(e[2]), self.truth(e[3])
+            if yes is not None and no is not None and yes[0] == no[0]:
+                return (yes[0], yes[1] | no[1])
+            return None
+        if tag == "k" and e[1] == ("n", "bool", ()) and len(e[2]) == 1 and not e[3]:
+            return self.truth(e[2][0])
+        known = self.value(e)
+        if known is None or known.truth is None:
+            return None
+        return (known.truth, known.origin)
+
+    def _boolean_truth(self, operands: tuple[Expr, ...], deciding: bool) -> tuple[bool, V.Origin] | None:
+        origin: V.Origin = V.NONE
+        unknown = False
+        for operand in operands:
+            truth = self.truth(operand)
+            if truth is None:
+                unknown = True
+            elif truth[0] == deciding:
+                return truth if unknown else (deciding, truth[1])
+            else:
+                origin |= truth[1]
+        return None if unknown else (not deciding, origin)
+
+    def _not(self, e: Expr) -> Value | None:
+        truth = self.truth(e[1])
+        if truth is None:
+            return Value((False, True))
+        return V.make([not truth[0]], truth[1])
+
+    def _and_or(self, e: Expr) -> Value | None:
+        stops = e[0] == "|"  # the truth at which evaluation stops
+        results: list[Any] = []
+        origin: V.Origin = V.NONE
+        exact = True
+        operands = e[1]
+        for index, operand in enumerate(operands):
+            known = self.value(operand)
+            last = index == len(operands) - 1
+            if known is None or known.values is None:
+                truth = self.truth(operand)
+                if truth is not None and truth[0] != stops and not last:
+                    origin |= truth[1]
+                    continue
+                exact = False
+                if truth is not None and truth[0] == stops:
+                    break
+                continue
+            origin |= known.origin
+            results += [v for v in known.values if last or bool(v) == stops]
+            if all(bool(v) == stops for v in known.values):
+                break
+        if exact:
+            return V.make(results, origin)
+        truth = self._boolean_truth(operands, stops)
+        return None if truth is None else V.of_truth(*truth)
+
+    def _ifexp(self, e: Expr) -> Value | None:
+        test = self.truth(e[1])
+        if test is None:
+            return V.join([self.value(e[2]), self.value(e[3])])
+        chosen = self.value(e[2] if test[0] else e[3])
+        if chosen is None:
+            return None
+        return Value(chosen.values, chosen.origin | test[1], chosen.truth, chosen.low, chosen.high)
+
+    def _compare(self, e: Expr) -> Value | None:
+        left_expr, rest = e[1], e[2]
+        if len(rest) != 1:
+            return None
+        op, right_expr = rest[0]
+        boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
+        left, right = self.value(left_expr), self.value(right_expr)
+        if left is None or right is None:
+            return boolean
+        return compare(op, left, right) or boolean
+
+    def _tuple(self, e: Expr) -> Value | None:
+        parts = [self.value(p) for p in e[2]]
+        if any(p is None or not p.single for p in parts):
+            return None
+        items = tuple(p.values[0] for p in parts if p is not None and p.values)
+        origin = frozenset().union(*(p.origin for p in parts if p is not None)) if parts else V.NONE
+        constant: Any = frozenset(items) if e[1] == "s" else items
+        return Value((constant,), origin, bool(items))
+
+    def _call(self, e: Expr) -> Value | None:
+        func, args, kwargs = e[1], e[2], e[3]
+        if func[0] == "n" and not func[2] and not kwargs:
+            name = func[1]
+            if name == "bool" and len(args) == 1:
+                truth = self.truth(args[0])
+                return Value((False, True)) if truth is None else V.make([truth[0]], truth[1])
+            if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c" and args[0][0] == "n":
+                return self._attribute_probe(name, args)
+            if name in ("int", "str") and len(args) == 1:
+                return _convert(name, self.value(args[0]))
+        if func[0] in ("n", "v"):
+            known = [self.value(a) for a in args]
+            named = {k: self.value(v) for k, v in kwargs if k is not None}
+            if len(named) != len(kwargs):
+                return None
+            target = func
+            if func[0] == "v":
+                imported = self.locals.target(func[1]) if self.locals is not None else None
+                if imported is None:
+                    return None
+                return self.world.call(imported[0], ("n", imported[1], imported[2] + func[2]), known, named)
+            if func[2] and func[2][-1] in (".startswith", ".endswith") and len(known) == 1 and not named:
+                return apply_text(self.value(("n", func[1], func[2][:-1])), func[2][-1][1:], known[0])
+            return self.world.call(self.module, target, known, named)
+        return None
+
+    def _attribute_probe(self, name: str, args: tuple[Expr, ...]) -> Value | None:
+        root, path, attribute = args[0][1], args[0][2], args[1][1]
+        if name == "hasattr":
+            return self.world.fact(f"hasattr({self.world.canonical(self.module, root, path)}, {attribute!r})")
+        if isinstance(attribute, str) and attribute.isidentifier():
+            return self.world.fact(self.world.canonical(self.module, root, (*path, "." + attribute)))
+        return None
+
+    # -- may it be dropped? ------------------------------------------------------------------
+
+    def droppable(self, e: Expr) -> bool:
+        """True when not evaluating ``e`` cannot be noticed (see the module's blind spots)."""
+        tag = e[0]
+        if tag in ("c",):
+            return True
+        if tag in ("n", "v", "b"):
+            return self._chain_droppable(e)
+        if tag == "x":
+            return self.droppable(e[1]) and all(self._step_droppable(s, e[2][i - 1] if i else "") for i, s in enumerate(e[2]))
+        if tag == "k":
+            return self._call_droppable(e)
+        if tag in (":=", "yield"):
+            return False
+        if tag == "=":
+            return self.droppable(e[1]) and all(self.droppable(r) for _, r in e[2])
+        if tag == "d":
+            return all((k is None or self.droppable(k)) and self.droppable(v) for k, v in e[1])
+        if tag in ("!", "f"):
+            return self.droppable(e[1])
+        if tag == "?":
+            return all(self.droppable(p) for p in e[1:])
+        if tag == "t":
+            return all(self.droppable(p) for p in e[2])
+        return all(self.droppable(p) for p in e[1])
+
+    def _step_droppable(self, step: str, before: str) -> bool:
+        if step[0] != "(":
+            return True
+        name = before[1:]
+        return name in PURE_METHODS or name.startswith(PURE_PREFIXES)
+
+    def _chain_droppable(self, e: Expr) -> bool:
+        path = e[2]
+        for index, step in enumerate(path):
+            if step[0] != "(":
+                continue
+            before = path[index - 1] if index else ""
+            if index and self._step_droppable(step, before):
+                continue
+            if e[0] == "n":
+                if not index and e[1] in PURE_BUILTINS:
+                    continue
+                if self.world.pure(self.module, e[1], path[: index + 1]):
+                    continue
+            elif e[0] == "v" and self.locals is not None:
+                target = self.locals.target(e[1])
+                if target is not None and self.world.pure(target[0], target[1], target[2] + path[: index + 1]):
+                    continue
+            return False
+        return True
+
+    def _call_droppable(self, e: Expr) -> bool:
+        func, args, kwargs = e[1], e[2], e[3]
+        if not all(self.droppable(a) for a in args) or not all(self.droppable(v) for _, v in kwargs):
+            return False
+        if func[0] == "n":
+            if not func[2] and func[1] in PURE_BUILTINS:
+                return True
+            if func[2] and self._step_droppable("(", func[2][-1]):
+                return self._chain_droppable(("n", func[1], func[2][:-1]))
+            return self.world.pure(self.module, func[1], (*func[2], "()"))
+        if func[0] in ("v", "x", "b") and func[2] and self._step_droppable("(", func[2][-1]):
+            return self.droppable((func[0], func[1], func[2][:-1]))
+        if func[0] == "v" and self.locals is not None:
+            target = self.locals.target(func[1])
+            return target is not None and self.world.pure(target[0], target[1], (*target[2], *func[2], "()"))
+        return False
+
+
+_METHODS = {"!": "_not", "=": "_compare", "&": "_and_or", "|": "_and_or", "?": "_ifexp", "k": "_call"}
+
+
+def compare(op: str, left: Value, right: Value) -> Value | None:
+    """One comparison; decided only when every pair of possible values agrees."""
+    origin = left.origin | right.origin
+    if left.values is None or right.values is None:
+        return _compare_range(op, left, right, origin)
+    answers = set()
+    for a in left.values:
+        for b in right.values:
+            answer = _compare_constants(op, a, b)
+            if answer is None:
+                return None
+            answers.add(answer)
+    return V.make(sorted(answers), origin)
+
+
+def _compare_constants(op: str, a: Any, b: Any) -> bool | None:
+    try:
+        if op in ("==", "!="):
+            return (a == b) == (op == "==")
+        if op in ("is", "is not"):
+            if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
+                return V.same(a, b) == (op == "is")
+            return None
+        if op in ("in", "not in"):
+            return (a in b) == (op == "in")
+        return bool({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op])
+    except TypeError:
+        return None
+
+
+def _compare_range(op: str, left: Value, right: Value, origin: V.Origin) -> Value | None:
+    if op in ("is", "is not") and right.single and right.values == (None,):
+        if left.values is None and (left.low is not None or left.high is not None):
+            return V.make([op == "is not"], origin)
+        return None
+    flip = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+    if left.values is not None:
+        left, right, op = right, left, flip.get(op, op)
+    if not right.single or right.values is None or isinstance(right.values[0], bool) or not isinstance(right.values[0], int):
+        return None
+    bound, low, high = right.values[0], left.low, left.high
+    if op in (">=", "<"):
+        decided = True if low is not None and low >= bound else False if high is not None and high < bound else None
+        return None if decided is None else V.make([decided == (op == ">=")], origin)
+    if op in (">", "<="):
+        decided = True if low is not None and low > bound else False if high is not None and high <= bound else None
+        return None if decided is None else V.make([decided == (op == ">")], origin)
+    if op in ("==", "!=") and ((low is not None and bound < low) or (high is not None and bound > high)):
+        return V.make([op == "!="], origin)
+    return None
+
+
+def apply_path(known: Value | None, path: tuple[str, ...]) -> Value | None:
+    """Follow text methods on known strings: ``.lower()``, ``.startswith('x')``."""
+    index = 0
+    while known is not None and index < len(path):
+        step = path[index]
+        if index + 1 < len(path) and step[0] == "." and step[1:] in _TEXT_METHODS and path[index + 1][0] == "(":
+            known = _text_call(known, step[1:], path[index + 1])
+            index += 2
+            continue
+        return None
+    return known
+
+
+def _text_call(known: Value, method: str, call: str) -> Value | None:
+    import ast
+
+    args = ast.literal_eval(call[:-1] + ",)" if call != "()" else "()")
+    if known.values is None or not all(isinstance(v, str) for v in known.values):
+        return None
+    return V.make([getattr(v, method)(*args) for v in known.values], known.origin)
+
+
+def apply_text(known: Value | None, method: str, argument: Value | None) -> Value | None:
+    """``known.startswith(argument)`` where the argument is a tuple of strings or a string."""
+    if known is None or known.values is None or argument is None or not argument.single or argument.values is None:
+        return None
+    if not all(isinstance(v, str) for v in known.values):
+        return None
+    probe = argument.values[0]
+    if not isinstance(probe, (str, tuple)):
+        return None
+    return V.make([getattr(v, method)(probe) for v in known.values], known.origin | argument.origin)
+
+
+def _convert(name: str, known: Value | None) -> Value | None:
+    if known is None or known.values is None:
+        return None
+    try:
+        return V.make([{"int": int, "str": str}[name](v) for v in known.values], known.origin)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,646 @@
+"""What is left of statements under the facts: decided branches, dead tails, names still read.
+
+The walker records a *decision* per statement position and never edits. Python fixes three
+things by syntax rather than by reachability, so a removal that would change one of them is
+refused (the statement is *frozen*: its dead arm stays):
+
+* the last binding of a name that the function still reads (the read would become global);
+* the last ``yield`` of a generator;
+* (module level is left to the linker, which sees who else reads the name).
+
+A ``global``/``nonlocal`` statement of a dead arm acts on the whole function; it is hoisted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pruner.fold import value as V
+from pruner.fold.evaluate import Evaluator, World, apply_path
+from pruner.fold.reduce import Reducer, Remains, binds
+from pruner.fold.value import Value
+from pruner.model.ir import Block, Expr, Stmt
+
+Target = tuple[str, str, tuple[str, ...]]
+
+
+@dataclass(slots=True)
+class Decision:
+    """What happens to one statement.
+
+    ``action``: ``yes`` (the body replaces it), ``no`` (the else part replaces it), ``cut``
+    (it goes), ``freeze`` (its test becomes a literal, both arms stay), ``case`` (the cases
+    listed in ``detail`` go), ``guard`` (an import of something dropped: ``detail`` names it and
+    the rule). For ``yes`` and ``no``, ``detail`` is what the test must still do, or None.
+    """
+
+    action: str
+    origin: V.Origin
+    detail: Any = None
+
+
+@dataclass(slots=True)
+class Scope:
+    """One enclosing function while it is walked."""
+
+    names: frozenset[str]
+    once: frozenset[str] = frozenset()
+    top: frozenset[int] = frozenset()
+    constants: dict[str, Value] = field(default_factory=dict)
+    imports: dict[str, Target] = field(default_factory=dict)
+    reads: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
+    removed: list[tuple[int, Block, tuple[Expr, ...]]] = field(default_factory=list)
+    is_class: bool = False
+
+
+class LocalView:
+    """Names of the enclosing functions, innermost last."""
+
+    __slots__ = ("stack", "world")
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.stack: list[Scope] = []
+
+    def find(self, name: str, in_class: bool = False) -> Scope | None:
+        """The scope that binds ``name``; a class scope is seen by its own body only (``in_class``)."""
+        for scope in reversed(self.stack):
+            if name in scope.names and scope.is_class == in_class:
+                return scope
+        return None
+
+    def chain(self, name: str, path: tuple[str, ...]) -> Value | None:
+        """Value of a local chain: a constant local, or a function-level import followed."""
+        scope = self.find(name)
+        if scope is None:
+            return None
+        known = scope.constants.get(name)
+        if known is not None:
+            return apply_path(known, path)
+        target = scope.imports.get(name)
+        if target is not None:
+            return self.world.chain(target[0], target[1], target[2] + path)
+        return None
+
+    def target(self, name: str) -> Target | None:
+        """What a function-level import stands for."""
+        scope = self.find(name)
+        return scope.imports.get(name) if scope is not None else None
+
+
+@dataclass(slots=True)
+class Unit:
+    """Result of walking one module body, function or class."""
+
+    remains: Remains = field(default_factory=Remains)
+    decisions: dict[int, Decision] = field(default_factory=dict)
+    constants: dict[int, dict[str, Value]] = field(default_factory=dict)  # function position -> locals
+    imports: list[tuple[Stmt, int, str]] = field(default_factory=list)  # statement, alias index, read/orphan/unread/tried
+    reads: list[tuple[Target, tuple[str, ...], int]] = field(default_factory=list)  # import targets read: path, line
+    lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
+    definitions: list[Stmt] = field(default_factory=list)
+
+
+LEAVES, RAISES, FOLDED = 1, 2, 4
+
+
+class Walker:
+    """Walks statements of one module."""
+
+    def __init__(self, world: World, module: str, importer: Any, dropped: Any = None) -> None:
+        self.world = world
+        self.module = module
+        self.importer = importer  # (stmt, alias index) -> Target, for function-level imports
+        self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
+        self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
+        self.local = LocalView(world)
+        self.ev = Evaluator(world, module, self.local)
+        self.unit = Unit()
+        self.red = Reducer(self.ev, self.unit.remains)
+        self.frozen: set[int] = set()
+        self.module_scope = Scope(frozenset())
+        self._elifs: set[int] = set()  # positions of `elif` whose head stays
+
+    # -- expressions -----------------------------------------------------------------------
+
+    def read(self, e: Expr, pos: int, test: bool = False) -> None:
+        """Take what ``e`` still reads."""
+        chains = self.unit.remains.chains
+        before = len(chains)
+        (self.red.test if test else self.red.value)(e)
+        for index in range(before, len(chains)):
+            self._note(chains[index], pos)
+        if self.unit.remains.rebound and self.local.stack:
+            self.local.stack[-1].bound |= self.unit.remains.rebound
+
+    def _note(self, chain: Expr, pos: int) -> None:
+        self.unit.lines.append((len(self.unit.lines), pos))
+        if chain[0] in ("v", "b"):
+            scope = self.local.find(chain[1], chain[0] == "b")
+            if scope is not None:
+                scope.reads.add(chain[1])
+                target = scope.imports.get(chain[1])
+                if target is not None:
+                    self.unit.reads.append((target, chain[2], pos))
+
+    # -- blocks ------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> int:
+        """Walk a suite. Returns how it ends: bits LEAVES, RAISES, and FOLDED when a fact made it so."""
+        for index, stmt in enumerate(block):
+            end = self.statement(stmt)
+            if end & (LEAVES | RAISES):
+                rest = block[index + 1 :]
+                if end & FOLDED and rest:
+                    self._cut(rest, self._origin_of(stmt))
+                else:
+                    for later in rest:  # dead upstream already: not ours to remove
+                        self.statement(later)
+                return end
+        return 0
+
+    def _cut(self, rest: Block, origin: V.Origin) -> None:
+        if any(s[1] in self.frozen for s in rest):
+            for later in rest:
+                self.statement(later)
+            return
+        for stmt in rest:
+            self.unit.decisions[stmt[1]] = Decision("cut", origin)
+        self._remove(rest[0][1], rest, ())
+
+    def _origin_of(self, stmt: Stmt) -> V.Origin:
+        decision = self.unit.decisions.get(stmt[1])
+        if decision is not None:
+            return decision.origin
+        inner: V.Origin = V.NONE
+        for part in _blocks(stmt):
+            for child in part:
+                inner |= self._origin_of(child)
+        return inner
+
+    def _remove(self, pos: int, block: Block, exprs: tuple[Expr, ...]) -> None:
+        scope = self.local.stack[-1] if self.local.stack else self.module_scope
+        scope.removed.append((pos, block, exprs))
+
+    def statement(self, s: Stmt) -> int:
+        """Walk one statement."""
+        return getattr(self, "_" + _NAMES[s[0]])(s)  # type: ignore[no-any-return]
+
+    # -- decided statements ----------------------------------------------------------------
+
+    def _decide(self, s: Stmt) -> tuple[bool, V.Origin] | None:
+        """Truth of a test that may be acted on: droppable, or its effect can be kept."""
+        truth = self.ev.truth(s[3])
+        if truth is None or not truth[1] or s[1] in self.frozen:
+            return None
+        return truth
+
+    def effect(self, test: Expr) -> Expr | None:
+        """The part of a decided test that must still run, as one expression; None when nothing must."""
+        if self.ev.droppable(test):
+            return None
+        if test[0] == "!":
+            return self.effect(test[1])
+        if test[0] in ("&", "|"):
+            stops = test[0] == "|"
+            kept: list[Expr] = []
+            for operand in test[1]:
+                truth = self.ev.truth(operand)
+                if truth is not None and truth[1] and self.ev.droppable(operand):
+                    if truth[0] == stops:
+                        break
+                    continue
+                kept.append(operand)
+            while kept and self.ev.droppable(kept[-1]):
+                kept.pop()
+            return kept[0] if len(kept) == 1 else (test[0], tuple(kept)) if kept else None
+        return test
+
+    def _if(self, s: Stmt) -> int:
+        truth = self._decide(s)
+        yes, no = s[4], s[5]
+        if truth is not None:
+            effect = self.effect(s[3])
+            if effect is None or (not self._is_elif(s) and not (binds(s[3]) and effect is s[3])):
+                if effect is not None:
+                    self.read(effect, s[1], test=True)
+                dead, live = (no, yes) if truth[0] else (yes, no)
+                dropped = () if effect is s[3] else (s[3],)
+                self.unit.decisions[s[1]] = Decision("yes" if truth[0] else "no", truth[1], effect)
+                self._remove(s[1], dead, dropped)
+                end = self.block(live)
+                return end | FOLDED if end else 0
+        if len(no) == 1 and no[0][0] == "if" and no[0][1] & 0xFFFF == s[1] & 0xFFFF:
+            self._elifs.add(no[0][1])  # same column: `elif`, not `else:` with an `if` inside
+        if s[1] in self.frozen:
+            known = self.ev.truth(s[3])
+            if known is not None and known[1] and self.ev.droppable(s[3]) and not binds(s[3]):
+                self.unit.decisions[s[1]] = Decision("freeze", known[1], known[0])
+                self.unit.remains.actions.append((s[3], "literal", known[0], known[1]))
+            else:
+                self.read(s[3], s[1], test=True)
+        else:
+            self.read(s[3], s[1], test=True)
+        first, second = self.block(yes), self.block(no)
+        if yes and no and first & 3 and second & 3:
+            return first | second
+        return 0
+
+    def _is_elif(self, s: Stmt) -> bool:
+        return s[1] in self._elifs
+
+    def _while(self, s: Stmt) -> int:
+        truth = self._decide(s)
+        if truth is not None and not truth[0]:
+            effect = self.effect(s[3])
+            if not (binds(s[3]) and effect is s[3]):
+                if effect is not None:
+                    self.read(effect, s[1], test=True)
+                self.unit.decisions[s[1]] = Decision("no", truth[1], effect)
+                self._remove(s[1], s[4], () if effect is s[3] else (s[3],))
+                end = self.block(s[5])
+                return end | FOLDED if end else 0
+        self.read(s[3], s[1], test=True)
+        self.block(s[4])
+        self.block(s[5])
+        return 0
+
+    def _assert(self, s: Stmt) -> int:
+        truth = self._decide(s)
+        if truth is not None and truth[0] and self.ev.droppable(s[3]) and not binds(s[3]):
+            self.unit.decisions[s[1]] = Decision("cut", truth[1], "assert")
+            self._remove(s[1], (), (s[3], s[4]))
+            return 0
+        self.read(s[3], s[1], test=True)
+        self.read(s[4], s[1])
+        return 0
+
+    def _match(self, s: Stmt) -> int:
+        self.read(s[3], s[1])
+        gone: list[int] = []
+        origin: V.Origin = V.NONE
+        ends = []
+        for index, (refs, names, guard, body, _, pos) in enumerate(s[4]):
+            truth = self.ev.truth(guard) if guard is not None else None
+            if (
+                truth is not None and truth[1] and not truth[0] and guard is not None and s[1] not in self.frozen
+                and self.ev.droppable(guard) and len(gone) < len(s[4]) - 1 and not self._captured_elsewhere(s, index)
+            ):  # fmt: skip
+                gone.append(index)
+                origin |= truth[1]
+                self._remove(s[1], body, (guard,))
+                continue
+            for ref in refs:
+                self.read(ref, pos)
+            if guard is not None:
+                self.read(guard, pos, test=True)
+            self._bind(names)
+            ends.append(self.block(body))
+        if gone:
+            self.unit.decisions[s[1]] = Decision("case", origin, tuple(gone))
+        return 0
+
+    def _captured_elsewhere(self, s: Stmt, index: int) -> bool:
+        """A capture binds before its guard is tested, so a later read may need a case that never matches."""
+        names = set(s[4][index][1])
+        if not names:
+            return False
+        body = self._function_body
+        total = _count_reads(body, names)
+        own = sum(_count_reads((c[2], c[3]), names & set(c[1])) for c in s[4])
+        return total > own
+
+    _function_body: Any = ()
+
+    # -- plain statements --------------------------------------------------------------------
+
+    def _e(self, s: Stmt) -> int:
+        self.read(s[3], s[1])
+        return 0
+
+    def _assign(self, s: Stmt) -> int:
+        value = s[4]
+        if len(s) > 6:
+            self.read(s[6], s[1])
+        scope = self.local.stack[-1] if self.local.stack else None
+        if scope is not None and s[1] in scope.top:
+            known = self.ev.value(value)
+            if known is not None and known.origin:
+                scope.constants[s[3][0][1]] = known
+        self.read(value, s[1])
+        self.targets(s[3], s[1])
+        return 0
+
+    def targets(self, targets: tuple[Any, ...], pos: int) -> None:
+        """Names bound, and the objects whose parts are stored into."""
+        for target in targets:
+            if target[0] == "s":
+                self.read(target[1], pos)
+            elif target[0] == "n":
+                self.unit.remains.chains.append(("n", target[1], ()))
+                self._note(("n", target[1], ()), pos)
+            else:
+                self._bind((target[1],))
+
+    def _bind(self, names: Any) -> None:
+        if self.local.stack:
+            self.local.stack[-1].bound.update(names)
+
+    def _for(self, s: Stmt) -> int:
+        self.read(s[4], s[1])
+        self.targets(s[3], s[1])
+        self.block(s[5])
+        self.block(s[6])
+        return 0
+
+    def _with(self, s: Stmt) -> int:
+        for item in s[3]:
+            self.read(item, s[1])
+        self.targets(s[4], s[1])
+        end = self.block(s[5])
+        # A context manager may swallow an exception, never a return.
+        return end if end & LEAVES and not end & RAISES else 0
+
+    def _try(self, s: Stmt) -> int:
+        self.trying += 1
+        body = self.block(s[3])
+        self.trying -= 1
+        ends = []
+        for kind, name, handler, pos in s[4]:
+            self.read(kind, pos)
+            if name:
+                self._bind((name,))
+            ends.append(self.block(handler))
+        other = self.block(s[5])
+        final = self.block(s[6])
+        if final & 3:
+            return final
+        through = body if body & 3 else other
+        if through & 3 and all(e & 3 for e in ends):
+            bits = through
+            for end in ends:
+                bits |= end
+            return bits
+        return 0
+
+    def _return(self, s: Stmt) -> int:
+        self.read(s[3], s[1])
+        return LEAVES
+
+    def _raise(self, s: Stmt) -> int:
+        for part in s[3]:
+            self.read(part, s[1])
+        return RAISES
+
+    def _leave(self, s: Stmt) -> int:
+        return LEAVES
+
+    def _nothing(self, s: Stmt) -> int:
+        return 0
+
+    def _global(self, s: Stmt) -> int:
+        return 0
+
+    def _del(self, s: Stmt) -> int:
+        for target in s[3]:
+            if target[0] == "s":
+                self.read(target[1], s[1])
+            elif target[0] == "n":
+                self.unit.remains.chains.append(("n", target[1], ()))
+                self._note(("n", target[1], ()), s[1])
+            else:
+                scope = self.local.find(target[1])
+                if scope is not None:
+                    scope.reads.add(target[1])
+        return 0
+
+    def _import(self, s: Stmt) -> int:
+        """A function-level import: bind its aliases to what they stand for."""
+        gone = self.dropped(s) if self.dropped is not None else None
+        if gone is not None and s[1] not in self.frozen:
+            self.unit.decisions[s[1]] = Decision("guard", frozenset({gone[1]}), gone)
+            self._remove(s[1], (s,), ())
+            return RAISES | FOLDED
+        local = s[-1]
+        aliases = s[3] if s[0] == "import" else s[5]
+        for index, (name, asname) in enumerate(aliases):
+            bound = asname or (name.split(".")[0] if s[0] == "import" else name)
+            status = "read" if local[index] == "n" or not self.local.stack else "tried" if self.trying else ""
+            self.unit.imports.append((s, index, status))
+            if local[index] == "v" and self.local.stack:
+                scope = self.local.stack[-1]
+                scope.bound.add(bound)
+                if bound in scope.once:
+                    target = self.importer(s, index)
+                    if target is not None:
+                        scope.imports[bound] = target
+        return 0
+
+    # -- definitions ------------------------------------------------------------------------
+
+    def _def(self, s: Stmt) -> int:
+        for part in (*s[4], *s[5]):
+            self.read(part, s[1])
+        self._bind((s[3],))
+        self.function(s)
+        return 0
+
+    def function(self, s: Stmt) -> None:
+        """Walk a function until no removal changes what Python fixes by syntax."""
+        params, names, body, flags, once, top = s[6]
+        outer_body = self._function_body
+        if not self.local.stack:
+            self._function_body = body
+        while True:
+            mark = self._mark()
+            scope = Scope(frozenset(names) | frozenset(params), frozenset(once), frozenset(top))
+            self.local.stack.append(scope)
+            self.block(body)
+            self.local.stack.pop()
+            freeze = self._must_freeze(scope, frozenset(params), "g" in flags, body)
+            if not freeze:
+                break
+            self.frozen |= freeze
+            self._reset(mark)
+        self._function_body = outer_body
+        if scope.constants or scope.imports:
+            self.unit.constants[s[1]] = dict(scope.constants)
+        self._settle_imports(scope, mark, body)
+
+    def _mark(self) -> tuple[int, ...]:
+        r, u = self.unit.remains, self.unit
+        return (len(r.chains), len(r.texts), len(r.calls), len(r.actions), len(u.imports), len(u.reads), len(u.lines), len(u.definitions))  # fmt: skip
+
+    def _reset(self, mark: tuple[int, ...]) -> None:
+        r, u = self.unit.remains, self.unit
+        for items, length in zip((r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines, u.definitions), mark, strict=True):  # fmt: skip
+            del items[length:]  # type: ignore[attr-defined]
+
+    def _must_freeze(self, scope: Scope, params: frozenset[str], generator: bool, body: Block) -> set[int]:
+        if not scope.removed:
+            return set()
+        found: set[int] = set()
+        lost_yield = generator and not _yields(self._surviving(body))
+        for pos, block, exprs in scope.removed:
+            names = _bound_in(block) | _walrus(exprs)
+            if names & scope.reads - scope.bound - params:
+                found.add(pos)
+            if lost_yield and (_yields(block) or any(binds(e) for e in exprs)):
+                found.add(pos)
+        return found - self.frozen
+
+    def _surviving(self, body: Block) -> Block:
+        """The statements of ``body`` under the decisions taken so far."""
+        out: list[Stmt] = []
+        for s in body:
+            decision = self.unit.decisions.get(s[1])
+            if decision is None or decision.action in ("freeze", "case", "guard"):
+                out.append(_with_blocks(s, self._surviving))
+            elif decision.action == "yes":
+                out.extend(self._surviving(s[4]))
+            elif decision.action == "no":
+                out.extend(self._surviving(s[5]))
+        return tuple(out)
+
+    def _settle_imports(self, scope: Scope, mark: tuple[int, ...], body: Block) -> None:
+        """Sort this function's imports: read, orphaned by folding, or never read even upstream."""
+        raw: set[str] | None = None
+        for at in range(mark[4], len(self.unit.imports)):
+            stmt, index, status = self.unit.imports[at]
+            if status:
+                continue
+            name, asname = (stmt[3] if stmt[0] == "import" else stmt[5])[index]
+            bound = asname or (name.split(".")[0] if stmt[0] == "import" else name)
+            if bound not in scope.reads:
+                raw = _local_reads(body) if raw is None else raw
+            status = "read" if raw is None or bound in scope.reads else "orphan" if bound in raw else "unread"
+            self.unit.imports[at] = (stmt, index, status)
+
+    def _class(self, s: Stmt) -> int:
+        for part in (*s[4], *s[5], *(v for _, v in s[6])):
+            self.read(part, s[1])
+        self._bind((s[3],))
+        self.class_body(s)
+        return 0
+
+    def class_body(self, s: Stmt) -> None:
+        """Walk a class body; methods are walked as functions."""
+        while True:
+            mark = self._mark()
+            scope = Scope(frozenset(s[8]), is_class=True)
+            self.local.stack.append(scope)
+            self.block(s[7])
+            self.local.stack.pop()
+            freeze = self._must_freeze(scope, frozenset(), False, s[7])
+            if not freeze:
+                break
+            self.frozen |= freeze
+            self._reset(mark)
+
+
+_NAMES = {
+    "e": "e", "=": "assign", "def": "def", "class": "class", "if": "if", "while": "while", "for": "for", "try": "try",
+    "with": "with", "match": "match", "return": "return", "raise": "raise", "break": "leave", "continue": "leave",
+    "pass": "nothing", "global": "global", "nonlocal": "global", "del": "del", "assert": "assert",
+    "import": "import", "from": "import",
+}  # fmt: skip
+
+
+def _blocks(s: Stmt) -> list[Block]:
+    tag = s[0]
+    if tag in ("if", "while"):
+        return [s[4], s[5]]
+    if tag == "for":
+        return [s[5], s[6]]
+    if tag == "try":
+        return [s[3], *(h[2] for h in s[4]), s[5], s[6]]
+    if tag == "with":
+        return [s[5]]
+    if tag == "match":
+        return [c[3] for c in s[4]]
+    return []
+
+
+def _with_blocks(s: Stmt, change: Any) -> Stmt:
+    tag = s[0]
+    if tag in ("if", "while"):
+        return (*s[:4], change(s[4]), change(s[5]))
+    if tag == "for":
+        return (*s[:5], change(s[5]), change(s[6]))
+    if tag == "try":
+        return (*s[:3], change(s[3]), tuple((*h[:2], change(h[2]), *h[3:]) for h in s[4]), change(s[5]), change(s[6]))
+    if tag == "with":
+        return (*s[:5], change(s[5]))
+    if tag == "match":
+        return (*s[:4], tuple((*c[:3], change(c[3]), *c[4:]) for c in s[4]))
+    return s
+
+
+def _bound_in(block: Block) -> set[str]:
+    """Local names that the statements bind (nested scopes excluded)."""
+    names: set[str] = set()
+    for s in block:
+        tag = s[0]
+        if tag in ("def", "class"):
+            names.add(s[3])
+            continue
+        if tag == "=" or tag in ("del", "for"):
+            names.update(t[1] for t in s[3] if t[0] == "v")
+        elif tag == "with":
+            names.update(t[1] for t in s[4] if t[0] == "v")
+        elif tag in ("import", "from"):
+            for (name, asname), where in zip(s[3] if tag == "import" else s[5], s[-1], strict=True):
+                if where == "v":
+                    names.add(asname or (name.split(".")[0] if tag == "import" else name))
+        elif tag == "try":
+            names.update(h[1] for h in s[4] if h[1])
+        elif tag == "match":
+            names.update(n for c in s[4] for n in c[1])
+        names |= _walrus(s[3:])
+        for inner in _blocks(s):
+            names |= _bound_in(inner)
+    return names
+
+
+def _walrus(e: Any) -> set[str]:
+    if not isinstance(e, tuple) or not e:
+        return set()
+    found: set[str] = {e[1]} if e[0] == ":=" and len(e) == 3 and isinstance(e[1], str) else set()
+    for part in e:
+        if isinstance(part, tuple):
+            found |= _walrus(part)
+    return found
+
+
+def _yields(part: Any) -> bool:
+    """True when these statements hold a yield of their own function."""
+    if not isinstance(part, tuple) or not part:
+        return False
+    if part[0] in ("def", "class", "f"):
+        return any(_yields(p) for p in part[4:6]) if part[0] != "f" else False
+    if part[0] == "yield":
+        return True
+    return any(_yields(p) for p in part if isinstance(p, tuple))
+
+
+def _local_reads(part: Any) -> set[str]:
+    """Local names that the unfolded statements read."""
+    found: set[str] = set()
+    stack = [part]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            if len(item) == 3 and item[0] in ("v", "b") and isinstance(item[1], str) and isinstance(item[2], tuple):
+                found.add(item[1])
+            stack.extend(item)
+    return found
+
+
+def _count_reads(part: Any, names: set[str]) -> int:
+    if not isinstance(part, tuple) or not part or not names:
+        return 0
+    if part[0] in ("v", "n", "b") and len(part) == 3 and isinstance(part[1], str) and isinstance(part[2], tuple):
+        return int(part[1] in names)
+    return sum(_count_reads(p, names) for p in part if isinstance(p, tuple))

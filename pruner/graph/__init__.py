@@ -1,0 +1,1 @@
+"""Linking and marking: symbols, constants, liveness."""

@@ -1,0 +1,452 @@
+"""Marking: from roots through live code to everything that may run.
+
+The unit is the module-level name. A module's body runs when something live imports it;
+its items run when something live reads their names. An import nobody reads stays when the
+imported module does more than define things, when it orders an import cycle, or when
+upstream itself never read it and it is not from the standard library.
+
+Blind to: names built at run time outside the patterns of ``dynamic``, which keeps whole
+modules instead; reflection over modules that never appear as values.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from dataclasses import dataclass, field
+
+import networkx as nx
+
+from pruner.fold.residual import Unit, Walker
+from pruner.graph import dynamic
+from pruner.graph.effects import STDLIB
+from pruner.graph.drops import Drops
+from pruner.graph.module import Item, ModuleState, ModuleWalker, dropped_import, function_import, imported_modules
+from pruner.graph.symbols import ModuleTable
+from pruner.graph.world import ProgramWorld
+from pruner.model import Finding, Policy
+from pruner.model.ir import Stmt, line_of
+from pruner.scan.summary import Summary
+
+sys.setrecursionlimit(20_000)
+
+
+@dataclass(slots=True)
+class DroppedUse:
+    """Live code that asks for something a rule dropped."""
+
+    module: str
+    pos: int
+    name: str
+    eager: bool
+
+
+@dataclass(slots=True)
+class Liveness:
+    """The result of marking."""
+
+    states: dict[str, ModuleState] = field(default_factory=dict)
+    edges: list[tuple[str, str, str, str, int]] = field(default_factory=list)
+    roots: list[tuple[str, str]] = field(default_factory=list)
+    dead_aliases: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
+    dropped_uses: list[DroppedUse] = field(default_factory=list)
+    guarded: dict[str, dict[int, str]] = field(default_factory=dict)  # module → import position → dropped module
+    findings: list[Finding] = field(default_factory=list)
+    scripts: set[str] = field(default_factory=set)
+
+
+class Marker:
+    """Runs the marking to its fixed point."""
+
+    def __init__(self, table: ModuleTable, world: ProgramWorld, policy: Policy, drops: Drops) -> None:
+        self.table = table
+        self.world = world
+        self.policy = policy
+        self.drops = drops
+        self.out = Liveness()
+        self.work: deque[tuple[str, Item]] = deque()
+        self._bodies: deque[str] = deque()
+        self._effects: dict[str, bool] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self._walk_results: dict[tuple[str, int], Unit] = {}
+        self._unread: list[tuple[str, Stmt, int]] = []
+
+    # -- state ------------------------------------------------------------------------------
+
+    def state(self, module: str) -> ModuleState | None:
+        """The walked body of a module (walked once, not yet live)."""
+        known = self.out.states.get(module)
+        if known is None:
+            summary = self.table.load(module) if module in self.table.paths else None
+            if summary is None:
+                return None
+            known = ModuleWalker(self.world, summary, self.drops).walk()
+            self.out.states[module] = known
+        return known
+
+    def edge(self, source: str, target: str, kind: str, path: str, line: int) -> None:
+        """Record why ``target`` lives (every reason once)."""
+        if (source, target) not in self._seen:
+            self._seen.add((source, target))
+            self.out.edges.append((source, target, kind, path, line))
+
+    # -- marking ------------------------------------------------------------------------------
+
+    def execute(self, module: str, source: str, kind: str, path: str, line: int) -> None:
+        """The module is imported by live code: it and its parents run."""
+        parts = module.split(".")
+        for cut in range(1, len(parts) + 1):
+            name = ".".join(parts[:cut])
+            if name not in self.table.paths:
+                continue
+            self.edge(source, name, kind if cut == len(parts) else "package", path, line)
+            state = self.state(name)
+            if state is None or state.executed:
+                continue
+            state.executed = True
+            self._bodies.append(name)
+
+    def _run_body(self, module: str) -> None:
+        state = self.out.states[module]
+        self._take(module, module, state.unit)
+        summary = state.summary
+        for item in state.items:
+            if item.effect or self._import_effect(state, item):
+                self.live(module, item, module, "effect")
+            elif item.kind == "star":
+                target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
+                if target not in self.table:
+                    self.live(module, item, module, "star")
+        for rule in self.policy.dynamics:
+            if rule.site and rule.site == module:
+                self.members(rule.package, rule.members, module)
+
+    def _import_effect(self, state: ModuleState, item: Item) -> bool:
+        if item.kind not in ("import", "star"):
+            return False
+        for target in self._targets(state.summary, item):
+            if not self.drops.module(target) and self.effectful(target, state.summary.module):
+                return True
+        return False
+
+    def _targets(self, summary: Summary, item: Item) -> list[str]:
+        s = item.stmt
+        if s[0] == "import":
+            return imported_modules(self.table, s[3][item.index][0], "")
+        module = self.table.absolute(summary, s[3], s[4])
+        return imported_modules(self.table, module, s[5][item.index][0])
+
+    def effectful(self, module: str, importer: str) -> bool:
+        """True when running the module (or a parent, or what it imports) does more than define things."""
+        parts = module.split(".")
+        for cut in range(1, len(parts) + 1):
+            name = ".".join(parts[:cut])
+            if name in self.table.paths and not importer.startswith(name + ".") and name != importer and self._effectful(name):
+                return True
+        return False
+
+    def _effectful(self, module: str) -> bool:
+        # Depth first over module-level imports; a cycle adds nothing of its own.
+        known = self._effects.get(module)
+        if known is not None:
+            return known
+        pending, order = [module], [module]
+        seen = {module}
+        while pending:
+            state = self.state(pending.pop())
+            if state is None:
+                continue
+            if state.effects:
+                self._effects[module] = True
+                return True
+            for target in state.eager:
+                if target in self.table.paths and target not in seen and not self.drops.module(target):
+                    if self._effects.get(target):
+                        self._effects[module] = True
+                        return True
+                    if self._effects.get(target) is None:
+                        seen.add(target)
+                        pending.append(target)
+                        order.append(target)
+        for name in order:
+            self._effects[name] = False
+        return False
+
+    def live(self, module: str, item: Item, source: str, kind: str) -> None:
+        """Mark one item."""
+        if item.live:
+            return
+        item.live = True
+        self.work.append((module, item))
+
+    def need(self, module: str, name: str, source: str, kind: str, pos: int) -> bool:
+        """A live place reads global ``name`` of ``module``. False when nothing binds it."""
+        path = self._path(source)
+        line = line_of(pos)
+        if module not in self.table:
+            return False
+        if self.drops.symbol(module, name) or self.drops.module(module):
+            self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, f"{module}:{name}", False))
+            return True
+        if module in self.table.paths:
+            self.execute(module, source, kind, path, line)
+        state = self.state(module) if module in self.table.paths else None
+        found = False
+        if state is not None:
+            for item in state.names.get(name, ()):
+                self.edge(source, f"{module}:{name}", kind, path, line)
+                self.live(module, item, source, kind)
+                found = True
+            if not found:
+                found = self._through_star(state, name, source, pos)
+        child = f"{module}.{name}"
+        if not found and child in self.table:
+            if child in self.table.paths:
+                if self.drops.module(child):
+                    self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, child, False))
+                    return True
+                self.execute(child, source, kind, path, line)
+            return True
+        return found
+
+    def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
+        for item in state.items:
+            if item.kind != "star":
+                continue
+            target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
+            if target in self.table and self.world.attribute(target, name).kind != "unknown":
+                if self.need(target, name, f"{state.summary.module}:*", "star", item.stmt[1]):
+                    self.edge(source, f"{state.summary.module}:*", "read", self._path(source), line_of(pos))
+                    self.live(state.summary.module, item, source, "star")
+                    return True
+        return False
+
+    def _path(self, node: str) -> str:
+        module = node.split(":")[0]
+        return self.table.paths[module][0] if module in self.table.paths else ""
+
+    def run(self) -> Liveness:
+        """Mark until nothing changes."""
+        while True:
+            self._drain()
+            if not self._keep_cycles() and not self._recheck_poison():
+                break
+        self._collect_dead_aliases()
+        return self.out
+
+    def _drain(self) -> None:
+        while self._bodies or self.work:
+            if self._bodies:
+                self._run_body(self._bodies.popleft())
+                continue
+            module, item = self.work.popleft()
+            self._run_item(module, item)
+
+    def _run_item(self, module: str, item: Item) -> None:
+        if item.walked:
+            return
+        item.walked = True
+        state = self.out.states[module]
+        node = f"{module}:{item.names[0]}" if item.names else f"{module}:*"
+        if item.kind in ("import", "star"):
+            self._run_import(state, item, node)
+            return
+        unit = walk_item(self.world, state.summary, self.drops, item)
+        self._take(module, node, unit)
+
+    def _run_import(self, state: ModuleState, item: Item, node: str) -> None:
+        s, summary = item.stmt, state.summary
+        path, line = summary.path, line_of(s[1])
+        if s[0] == "import":
+            name = s[3][item.index][0]
+            self._import_module(summary.module, name, node, s[1], eager=True)
+            return
+        module = self.table.absolute(summary, s[3], s[4])
+        name = s[5][item.index][0]
+        if module not in self.table:
+            return
+        if self.drops.module(module) or (name != "*" and self.drops.module(f"{module}.{name}")):
+            self.out.dropped_uses.append(DroppedUse(summary.module, s[1], f"{module}.{name}", True))
+            return
+        if module in self.table.paths:
+            self.execute(module, node, "import", path, line)
+        if name == "*":
+            return
+        self.need(module, name, node, "import", s[1])
+
+    def _import_module(self, importer: str, name: str, node: str, pos: int, eager: bool) -> None:
+        if name in self.table:
+            if self.drops.module(name):
+                self.out.dropped_uses.append(DroppedUse(importer, pos, name, eager))
+                return
+            self.execute(name, node, "import", self._path(importer), line_of(pos))
+
+    # -- what a walked unit asks for ---------------------------------------------------------
+
+    def _take(self, module: str, node: str, unit: Unit) -> None:
+        remains = unit.remains
+        positions = [p for _, p in unit.lines]
+        for index, chain in enumerate(remains.chains):
+            pos = positions[index] if index < len(positions) else 0
+            if chain[0] in ("n", "b"):
+                self._chain(module, chain[1], chain[2], node, pos)
+        for target, path, pos in unit.reads:
+            self._chain(target[0], target[1], target[2] + path, node, pos)
+        for stmt, index, status in unit.imports:
+            self._local_import(module, node, stmt, index, status)
+        dynamic.texts(self, module, node, remains.texts)
+        dynamic.calls(self, module, node, remains.calls)
+
+    def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
+        if module[0] == "=":
+            origin, steps = module[1:], ([f".{root}"] if root else []) + list(path)
+            if origin not in self.table:
+                return
+            self._walk_path(origin, tuple(steps), node, pos)
+            return
+        self.need(module, root, node, "read", pos)
+        symbol = self.world.symbol(module, root)
+        if symbol.kind == "module":
+            self._walk_path(symbol.module, path, node, pos)
+        elif root in ("globals", "locals", "vars") and symbol.kind == "builtin" and not node.endswith(":__all__"):
+            if root == "globals":
+                self.escape(module, node, pos)
+
+    def _walk_path(self, module: str, path: tuple[str, ...], node: str, pos: int) -> None:
+        """Follow attribute reads through modules of the tree."""
+        for step in path:
+            if step[0] != ".":
+                break
+            name = step[1:]
+            self.need(module, name, node, "read", pos)
+            symbol = self.world.attribute(module, name)
+            if symbol.kind != "module":
+                return
+            module = symbol.module
+        else:
+            if module in self.table.paths:
+                self.escape(module, node, pos)
+
+    def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
+        """A module is used as a value: anything of it may be read."""
+        if self.drops.module(module) or module not in self.table.paths:
+            return
+        self.execute(module, node, "value", self._path(node), line_of(pos))
+        state = self.state(module)
+        if state is None or (state.escaped and not private):
+            return
+        state.escaped = True
+        for name in list(state.names):
+            if private or not name.startswith("_"):
+                self.need(module, name, node, "value", pos)
+
+    def _local_import(self, module: str, node: str, s: Stmt, index: int, status: str) -> None:
+        summary = self.out.states[module].summary
+        target, name = self.table.import_target(summary, s, index)
+        if s[0] == "import":
+            target, name = s[3][index][0], ""
+        if target not in self.table:
+            if status == "orphan" or (status == "unread" and target.split(".")[0] in STDLIB):
+                self._unread.append((module, s, index))
+            return
+        if status in ("orphan", "unread") and not self._keeps_unread(module, s, index):
+            self._unread.append((module, s, index))
+            return
+        path, line = summary.path, line_of(s[1])
+        if target in self.table.paths:
+            self.execute(target, node, "lazy import", path, line)
+        if name and name != "*":
+            self.need(target, name, node, "lazy import", s[1])
+
+    def _keeps_unread(self, module: str, s: Stmt, index: int) -> bool:
+        summary = self.out.states[module].summary
+        item = Item(s, (), "import", index)
+        return any(self.effectful(t, module) for t in self._targets(summary, item) if not self.drops.module(t))
+
+    def members(self, package: str, members: tuple[str, ...], node: str) -> None:
+        """Modules that a declared walk or built name yields."""
+        from fnmatch import fnmatchcase
+
+        for module in self.table.below(package):
+            relative = module[len(package) + 1 :]
+            if any(fnmatchcase(relative, pattern) for pattern in members) and not self.drops.module(module):
+                self.escape(module, node, 0, private=False)
+
+    # -- refinements at the fixed point -------------------------------------------------------
+
+    def _keep_cycles(self) -> bool:
+        """Imports that nobody reads but that order an import cycle stay (their order is their effect)."""
+        graph = nx.DiGraph()
+        for module, state in self.out.states.items():
+            if state.executed:
+                graph.add_edges_from((module, t) for t in state.eager)
+        group: dict[str, int] = {}
+        for index, component in enumerate(nx.strongly_connected_components(graph)):
+            if len(component) > 1:
+                group.update(dict.fromkeys(component, index))
+        changed = False
+        for module, state in list(self.out.states.items()):
+            if not state.executed or module not in group:
+                continue
+            for item in state.items:
+                if item.kind == "import" and not item.live:
+                    targets = self._targets(state.summary, item)
+                    if any(group.get(t) == group[module] and self.out.states[t].executed for t in targets if t in self.out.states):
+                        self.live(module, item, module, "cycle")
+                        changed = True
+        return changed
+
+    def _recheck_poison(self) -> bool:
+        return False
+
+    def _collect_dead_aliases(self) -> None:
+        for module, state in self.out.states.items():
+            if not state.executed:
+                continue
+            dead = self.out.dead_aliases.setdefault(module, set())
+            for item in state.items:
+                if item.kind == "import" and not item.live and self._removable(state, item):
+                    dead.add((item.stmt[1], item.index))
+        for module, s, index in self._unread:
+            self.out.dead_aliases.setdefault(module, set()).add((s[1], index))
+
+    def _removable(self, state: ModuleState, item: Item) -> bool:
+        """An import nobody reads any more. One that upstream itself never read stays, unless it is plain."""
+        s = item.stmt
+        target, _ = self.table.import_target(state.summary, s, item.index)
+        if target in self.table or target.split(".")[0] in STDLIB:
+            return True
+        return item.names[0] in _names_read(state.summary)
+
+
+def _names_read(summary: Summary) -> set[str]:
+    """Every global name that the unfolded module reads."""
+    found: set[str] = set()
+    stack: list[object] = [summary.body]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            if len(part) == 3 and part[0] in ("n", "b") and isinstance(part[1], str) and isinstance(part[2], tuple):
+                found.add(part[1])
+            stack.extend(part)
+    return found
+
+
+def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -> Unit:
+    """Walk one live item as its own unit."""
+    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    s = item.stmt
+    if item.kind == "def":
+        for part in (*s[4], *s[5]):
+            walker.read(part, s[1])
+        walker.function(s)
+    elif item.kind == "class":
+        for part in (*s[4], *s[5], *(v for _, v in s[6])):
+            walker.read(part, s[1])
+        walker.class_body(s)
+    elif s[0] == "=" and not (item.names == ("__all__",) and s[4][0] == "t"):
+        # The entries of a literal `__all__` keep nothing: they follow what is kept.
+        if len(s) > 6:
+            walker.read(s[6], s[1])
+        walker.read(s[4], s[1])
+    return walker.unit

@@ -1,0 +1,322 @@
+"""A module body under the facts: what runs at import, and what waits to be asked for.
+
+Definitions, plain assignments and imports are *items*: they live when something live reads
+their name. Everything else runs whenever the module is imported, and counts as an effect
+unless it can be dropped.
+
+Blind to: effects hidden in names that rules call pure, ``__set_name__`` and descriptors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pruner.fold.residual import Unit, Walker
+from pruner.graph.drops import Drops
+from pruner.graph.effects import PURE_BASES, PURE_CALLS, PURE_DECORATORS, plain_class
+from pruner.model.ir import Expr, Stmt
+from pruner.scan.summary import Summary
+
+if TYPE_CHECKING:
+    from pruner.graph.world import ProgramWorld
+
+@dataclass(slots=True)
+class Item:
+    """A piece of a module body that lives on demand."""
+
+    stmt: Stmt
+    names: tuple[str, ...]
+    kind: str  # def, class, value, import, star
+    index: int = 0
+    in_try: bool = False
+    effect: str = ""  # why it runs whenever the module is imported; "" = on demand only
+    live: bool = False
+    walked: bool = False
+
+
+@dataclass(slots=True)
+class ModuleState:
+    """What is known of one module during marking."""
+
+    summary: Summary
+    unit: Unit
+    items: list[Item] = field(default_factory=list)
+    names: dict[str, list[Item]] = field(default_factory=dict)
+    effects: list[tuple[int, str]] = field(default_factory=list)
+    eager: list[str] = field(default_factory=list)  # modules of the tree that the body imports
+    executed: bool = False
+    escaped: bool = False
+
+
+class ModuleWalker(Walker):
+    """Walks a module body; at module level it registers items instead of reading them."""
+
+    def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops) -> None:
+        super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+        self.program = world
+        self.state = ModuleState(summary, self.unit)
+        self._forced = 0  # inside for/while/with: everything runs
+        self._tried = 0
+
+    def walk(self) -> ModuleState:
+        """Walk the whole body."""
+        self.block(self.state.summary.body)
+        for name, items in self.state.names.items():
+            if name.startswith("__") and name.endswith("__"):
+                for item in items:
+                    item.effect = item.effect or "special name"
+        return self.state
+
+    @property
+    def _top(self) -> bool:
+        return not self.local.stack
+
+    def _add(self, item: Item) -> None:
+        if self._forced:
+            item.effect = item.effect or "runs in a loop or context"
+        self.state.items.append(item)
+        for name in item.names:
+            self.state.names.setdefault(name, []).append(item)
+
+    def _effect(self, s: Stmt, why: str) -> None:
+        self.state.effects.append((s[1], why))
+
+    # -- statements at module level -----------------------------------------------------------
+
+    def _if(self, s: Stmt) -> int:
+        if self._top and not self.ev.droppable(s[3]):
+            self._effect(s, "test")
+        return super()._if(s)
+
+    def _e(self, s: Stmt) -> int:
+        if self._top and not (s[3][0] == "c" or s[3] == ("o", ())) and not self.droppable(s[3]):
+            self._effect(s, "call")
+        return super()._e(s)
+
+    def _raise(self, s: Stmt) -> int:
+        if self._top:
+            self._effect(s, "raise")
+        return super()._raise(s)
+
+    def _assign(self, s: Stmt) -> int:
+        if not self._top:
+            return super()._assign(s)
+        if all(t[0] == "n" for t in s[3]):
+            names = tuple(t[1] for t in s[3])
+            item = Item(s, names, "value", in_try=bool(self._tried))
+            if self._tried:
+                item.effect = "in try"
+            elif not self.droppable(s[4]):
+                item.effect = "call"
+                self._effect(s, "assigned call")
+            self._add(item)
+            return 0
+        self._effect(s, "store into a part")
+        return super()._assign(s)
+
+    def _for(self, s: Stmt) -> int:
+        return self._loop(s, super()._for)
+
+    def _while(self, s: Stmt) -> int:
+        return self._loop(s, super()._while)
+
+    def _with(self, s: Stmt) -> int:
+        return self._loop(s, super()._with)
+
+    def _loop(self, s: Stmt, walk: Any) -> int:
+        if not self._top:
+            return int(walk(s))
+        self._effect(s, s[0])
+        self._forced += 1
+        end = walk(s)
+        self._forced -= 1
+        return int(end)
+
+    def targets(self, targets: tuple[Any, ...], pos: int) -> None:
+        """A loop variable at module level is a value that its loop makes."""
+        if self._top:
+            for target in targets:
+                if target[0] == "n":
+                    self._add(Item(("pass", pos, pos >> 16), (target[1],), "value", effect="loop"))
+            targets = tuple(t for t in targets if t[0] != "n")
+        super().targets(targets, pos)
+
+    def _try(self, s: Stmt) -> int:
+        if not self._top:
+            return super()._try(s)
+        self._tried += 1
+        end = super()._try(s)
+        self._tried -= 1
+        return end
+
+    def _def(self, s: Stmt) -> int:
+        if not self._top:
+            return super()._def(s)
+        item = Item(s, (s[3],), "def")
+        why = self._decorated(s[4]) or next(("default" for e in s[5] if not self.droppable(e)), "")
+        self._definition(s, item, why)
+        return 0
+
+    def _class(self, s: Stmt) -> int:
+        if not self._top:
+            return super()._class(s)
+        item = Item(s, (s[3],), "class")
+        self._definition(s, item, self._decorated(s[4]) or self._class_effect(s))
+        return 0
+
+    def _definition(self, s: Stmt, item: Item, why: str) -> None:
+        if why:
+            item.effect = why
+            self._effect(s, why)
+        self._add(item)
+
+    def _decorated(self, decorators: tuple[Expr, ...]) -> str:
+        for decorator in decorators:
+            name = self._callee(decorator)
+            if name in PURE_DECORATORS or name in self.program.purities or name.endswith((".setter", ".getter", ".deleter")):
+                continue
+            return f"decorator {name}"
+        return ""
+
+    def _callee(self, e: Expr) -> str:
+        if e[0] == "k":
+            e = e[1]
+        if e[0] == "n":
+            path = e[2]
+            while path and path[-1][0] == "(":
+                path = path[:-1]
+            return self.program.canonical(self.module, e[1], path)
+        return "?"
+
+    def droppable(self, e: Expr) -> bool:
+        """Droppable, taking calls that only make a value for pure."""
+        if e[0] == "k" and all(self.droppable(a) for a in e[2]) and all(self.droppable(v) for _, v in e[3]):
+            if self._callee(e) in PURE_CALLS:
+                return True
+        if e[0] == "n" and e[2] and e[2][-1][0] == "(" and self._callee(e) in PURE_CALLS:
+            return True
+        if e[0] in ("t",):
+            return all(self.droppable(p) for p in e[2])
+        if e[0] == "d":
+            return all((k is None or self.droppable(k)) and self.droppable(v) for k, v in e[1])
+        if e[0] in ("o", "&", "|", "j"):
+            return all(self.droppable(p) for p in e[1])
+        if e[0] == "?":
+            return all(self.droppable(p) for p in e[1:])
+        return self.ev.droppable(e)
+
+    def _class_effect(self, s: Stmt) -> str:
+        for base in s[5]:
+            why = self._base_effect(base)
+            if why:
+                return why
+        for name, value in s[6]:
+            known = name == "metaclass" and self._callee(value) in ("abc.ABCMeta", "enum.EnumMeta")
+            if not known and name not in ("frozen", "total"):
+                return f"class keyword {name}"
+        return self._body_effect(s[7])
+
+    def _body_effect(self, body: Any) -> str:
+        for part in body:
+            tag = part[0]
+            if tag == "e" and part[3][0] != "c" and part[3] != ("o", ()) and not self.droppable(part[3]):
+                return "call in class body"
+            if tag == "=" and not self.droppable(part[4]) and part[5] != "?":
+                return "call in class body"
+            if tag == "def":
+                why = self._decorated(part[4])
+                if why and not why.startswith("decorator ?"):
+                    return why
+            if tag == "if":
+                why = self._body_effect(part[4]) or self._body_effect(part[5])
+                if why:
+                    return why
+            if tag in ("for", "while", "with", "try"):
+                return f"{tag} in class body"
+        return ""
+
+    def _base_effect(self, base: Expr) -> str:
+        if base[0] == "n" and base[2] and base[2][-1][0] == "[":
+            base = ("n", base[1], base[2][:-1])  # Generic["T"]
+        if base[0] == "o" and base[1] and base[1][0][0] == "n":
+            base = base[1][0]  # Generic[T]
+        if base[0] != "n":
+            return "base ?"
+        symbol, rest = self.program.follow(self.module, base[1], base[2])
+        name = symbol.name if symbol.kind == "builtin" else symbol.text + "".join(rest)
+        if name in PURE_BASES or name in self.program.purities:
+            return ""
+        if symbol.kind == "builtin" and not rest:
+            return ""
+        if symbol.kind == "binding" and not rest and plain_class(self.program, symbol.module, symbol.name):
+            return ""
+        return f"base {name}"
+
+    def _import(self, s: Stmt) -> int:
+        if not self._top or (self._tried and self.dropped(s) is not None):
+            return super()._import(s)
+        table, summary = self.program.table, self.state.summary
+        aliases = s[3] if s[0] == "import" else s[5]
+        for index, (name, asname) in enumerate(aliases):
+            if s[0] == "from" and name == "*":
+                item = Item(s, (), "star", index)
+            else:
+                item = Item(s, (asname or (name.split(".")[0] if s[0] == "import" else name),), "import", index)
+            if self._tried:
+                item.in_try = True
+                item.effect = "in try"
+            if s[0] == "from" and s[3] == "__future__":
+                item.effect = "future"
+            self._add(item)
+            module = name if s[0] == "import" else table.absolute(summary, s[3], s[4])
+            for target in imported_modules(table, module, name if s[0] == "from" else ""):
+                self.state.eager.append(target)
+        return 0
+
+    def _del(self, s: Stmt) -> int:
+        if self._top:
+            self._effect(s, "del")
+        return super()._del(s)
+
+
+def imported_modules(table: Any, module: str, name: str) -> list[str]:
+    """Modules of the tree that an import runs: the module, its parents, and a submodule that it names."""
+    if module not in table:
+        split = table.split(module)
+        return [split[0]] if split and split[0] in table.paths and module.startswith(split[0]) else []
+    found = [module]
+    if name and name != "*":
+        child = f"{module}.{name}"
+        summary = table.load(module) if module in table.paths else None
+        if child in table and (summary is None or name not in summary.stores):
+            found.append(child)
+    return found
+
+
+def function_import(world: Any, summary: Summary) -> Any:
+    """A resolver of function-level aliases: (module, root, path) that the alias stands for."""
+
+    def resolve(s: Stmt, index: int) -> tuple[str, str, tuple[str, ...]] | None:
+        module, name = world.table.import_target(summary, s, index)
+        return None if name == "*" else (f"={module}", name, ())
+
+    return resolve
+
+
+def dropped_import(world: Any, summary: Summary, drops: Drops) -> Any:
+    """A test of function-level imports: (dropped name, rule id) when every alias was dropped by a rule."""
+
+    def test(s: Stmt) -> tuple[str, str] | None:
+        found = None
+        aliases = s[3] if s[0] == "import" else s[5]
+        for index in range(len(aliases)):
+            module, name = world.table.import_target(summary, s, index)
+            if s[0] == "import":
+                module, name = aliases[index][0], ""
+            found = drops.find(module, name)
+            if found is None:
+                return None
+        return found
+
+    return test

@@ -1,0 +1,299 @@
+"""The program under the facts: what a chain of names is worth, anywhere.
+
+Constants do not depend on reachability: a module variable is constant when every store that
+a decided branch does not exclude gives the same value. Stores from other modules
+(``mod.flag = ...``, ``setattr``) and ``global`` statements make it unknown.
+
+Blind to: stores through an object that is a module only at run time, ``exec``.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from pruner.fold import value as V
+from pruner.fold.evaluate import Evaluator, apply_path
+from pruner.fold.value import Value
+from pruner.graph.interpret import Interpreter
+from pruner.graph.symbols import UNKNOWN, ModuleTable, Symbol
+from pruner.model import Fact, Policy, Range
+from pruner.model.ir import Expr
+from pruner.scan.summary import Guards, Store, Summary
+
+_BUILTINS = frozenset(dir(builtins))
+_IN_PROGRESS = object()
+_FIRST_ARGUMENT = ("os.getenv", "os.environ.get")
+
+
+class ProgramWorld:
+    """Implements ``fold.evaluate.World`` over a module table and a policy."""
+
+    def __init__(self, table: ModuleTable, policy: Policy) -> None:
+        self.table = table
+        self.policy = policy
+        self.facts: dict[str, Value] = {}
+        self.used: dict[str, int] = {}
+        self.poisoned: set[tuple[str, str]] = set()
+        self.dropped: set[str] = set()  # canonical names of dropped symbols
+        self.purities = set(policy.pure)
+        self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
+        self._symbols: dict[tuple[str, str], Any] = {}
+        self._pure: dict[tuple[str, str], Any] = {}
+        self.interpreter = Interpreter(self)
+        self.matched: set[str] = set()  # rule ids whose subject exists in the tree or was read
+        for fact in policy.facts:
+            self._add_fact(fact)
+
+    def _add_fact(self, fact: Fact) -> None:
+        if isinstance(fact.values, Range):
+            known: Value | None = V.between(fact.values.low, fact.values.high, frozenset({fact.rule}))
+        else:
+            known = V.make(fact.values, frozenset({fact.rule}))
+        if known is None or fact.valid_from:
+            return
+        subject = self._canonical_subject(fact.subject)
+        old = self.facts.get(subject)
+        if old is not None and old.values is not None and known.values is not None:
+            known = V.make([v for v in old.values if any(V.same(v, w) for w in known.values)], old.origin | known.origin)
+        if known is not None:
+            self.facts[subject] = known
+
+    def _canonical_subject(self, subject: str) -> str:
+        """A subject written through a re-export means the defining symbol."""
+        if subject.startswith("hasattr("):
+            return subject
+        head, cut = subject, len(subject)
+        for mark in "([":
+            if mark in head:
+                cut = min(cut, head.index(mark))
+        head = subject[:cut]
+        split = self.table.split(head)
+        if split is None or not split[1]:
+            return subject
+        module, rest = split
+        first, *others = rest.split(".")
+        symbol = self.symbol(module, first)
+        if symbol.kind in ("binding", "module", "outside"):
+            self._note_subject(subject)
+            return ".".join([symbol.text, *others]) + subject[cut:]
+        return subject
+
+    def _note_subject(self, subject: str) -> None:
+        for fact in self.policy.facts:
+            if fact.subject == subject:
+                self.matched.add(fact.rule)
+
+    # -- symbols --------------------------------------------------------------------------
+
+    def alive(self, module: str, guards: Guards) -> bool:
+        """False when a decided test excludes the place."""
+        ev = Evaluator(self, module)
+        for test, polarity in guards:
+            truth = ev.truth(test)
+            if truth is not None and truth[1] and truth[0] != polarity:
+                return False
+        return True
+
+    def stores(self, module: str, name: str) -> list[Store]:
+        """Stores of a module global that decided branches do not exclude."""
+        summary = self.table.load(module)
+        if summary is None:
+            return []
+        return [s for s in summary.stores.get(name, ()) if not s.guards or self.alive(module, s.guards)]
+
+    def symbol(self, module: str, name: str) -> Symbol:
+        """What the global ``name`` of ``module`` stands for, through imports."""
+        if module[0] == "=":  # "=pkg.mod": what a function-level import of pkg.mod gives
+            return self.attribute(module[1:], name)
+        key = (module, name)
+        known = self._symbols.get(key)
+        if known is _IN_PROGRESS:
+            return UNKNOWN
+        if known is None:
+            self._symbols[key] = _IN_PROGRESS
+            known = self._find_symbol(module, name)
+            self._symbols[key] = known
+        return known  # type: ignore[no-any-return]
+
+    def _find_symbol(self, module: str, name: str) -> Symbol:
+        summary = self.table.load(module)
+        if summary is None:
+            child = f"{module}.{name}"
+            return Symbol("module", child) if child in self.table else UNKNOWN
+        stores = self.stores(module, name)
+        if not stores:
+            return self._without_store(summary, name)
+        if all(s.kind == "import" for s in stores):
+            found = {self.attribute(*self.table.store_target(summary, s)) for s in stores}
+            if len(found) == 1:
+                return found.pop()
+        if len(stores) == 1 and stores[0].kind == "value" and name not in summary.rebinds:
+            value = stores[0].stmt[4]
+            if value[0] == "n" and not value[2] and value[1] != name:
+                aliased = self.symbol(module, value[1])  # is_hip_runtime = is_hip
+                if aliased.kind == "binding" and self.defines(aliased):
+                    return aliased
+        return Symbol("binding", module, name)
+
+    def defines(self, symbol: Symbol) -> bool:
+        """True when the symbol is a function or class statement."""
+        stores = self.stores(symbol.module, symbol.name)
+        return bool(stores) and all(s.kind in ("def", "class") for s in stores)
+
+    def _without_store(self, summary: Summary, name: str) -> Symbol:
+        for stmt, guards in summary.stars:
+            if guards and not self.alive(summary.module, guards):
+                continue
+            source = self.table.absolute(summary, stmt[3], stmt[4])
+            if source in self.table:
+                found = self.attribute(source, name)
+                if found.kind != "unknown" and not name.startswith("_"):
+                    return found
+        child = f"{summary.module}.{name}"
+        if summary.package and child in self.table:
+            return Symbol("module", child)
+        if name in _BUILTINS:
+            return Symbol("builtin", "builtins", name)
+        return UNKNOWN
+
+    def attribute(self, module: str, name: str) -> Symbol:
+        """What ``from module import name`` gives (or ``import module`` when name is empty)."""
+        if module not in self.table:
+            return Symbol("outside", f"{module}.{name}" if name else module)
+        if not name:
+            return Symbol("module", module)
+        summary = self.table.load(module)
+        if summary is not None and (name in summary.stores or summary.stars):
+            found = self.symbol(module, name)
+            if found.kind not in ("unknown", "builtin"):
+                return found
+        child = f"{module}.{name}"
+        if child in self.table:
+            return Symbol("module", child)
+        return Symbol("binding", module, name) if summary is not None and "__getattr__" in summary.stores else UNKNOWN
+
+    def follow(self, module: str, root: str, path: tuple[str, ...]) -> tuple[Symbol, tuple[str, ...]]:
+        """Resolve a chain as far as it goes through modules: the symbol and what is left of the path."""
+        symbol = self.symbol(module, root)
+        index = 0
+        while index < len(path) and path[index][0] == "." and symbol.kind in ("module", "outside"):
+            if symbol.kind == "outside":
+                symbol = Symbol("outside", symbol.module + path[index])
+            else:
+                found = self.attribute(symbol.module, path[index][1:])
+                if found.kind == "unknown":
+                    break
+                symbol = found
+            index += 1
+        return symbol, path[index:]
+
+    def canonical(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The chain as rules write it."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind == "unknown":
+            return f"?{module}.{root}" + "".join(path)
+        head = symbol.name if symbol.kind == "builtin" else symbol.text
+        return head + "".join(rest)
+
+    # -- values -----------------------------------------------------------------------------
+
+    def fact(self, subject: str) -> Value | None:
+        """The stated fact on a canonical subject."""
+        return self.facts.get(subject)
+
+    def chain(self, module: str, root: str, path: tuple[str, ...]) -> Value | None:
+        """Value of a chain from a global name."""
+        key = (module, root, path)
+        known = self._chains.get(key, key)
+        if known is _IN_PROGRESS:
+            return None
+        if known is key:
+            self._chains[key] = _IN_PROGRESS
+            known = self._find_value(module, root, path)
+            self._chains[key] = known
+        return known  # type: ignore[no-any-return]
+
+    def _find_value(self, module: str, root: str, path: tuple[str, ...]) -> Value | None:
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind in ("unknown", "builtin"):
+            return None
+        if symbol.kind == "binding" and (symbol.module, symbol.name) in self.poisoned:
+            return None
+        text = symbol.text
+        for cut in range(len(rest), -1, -1):
+            known = self._stated(text, rest[:cut])
+            if known is not None:
+                return apply_path(known, rest[cut:])
+        if symbol.kind != "binding":
+            return None
+        if not rest:
+            return self._variable(symbol)
+        if rest[0][0] == "(":
+            return apply_path(self.interpreter.call_text(symbol, rest[0]), rest[1:])
+        if rest[0][0] == "[":
+            return None
+        return apply_path(self._variable(symbol), rest)
+
+    def _stated(self, text: str, rest: tuple[str, ...]) -> Value | None:
+        subject = text + "".join(rest)
+        known = self.facts.get(subject)
+        if known is None and rest and rest[-1][0] == "(" and "," in rest[-1]:
+            # A default does not change what the environment holds: f('X', '0') is read as f('X').
+            known = self.facts.get(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
+        if known is not None and not self._contradicted(text):
+            return known
+        return None
+
+    def _contradicted(self, text: str) -> bool:
+        split = self.table.split(text)
+        return split is not None and (split[0], split[1]) in self.poisoned
+
+    def _variable(self, symbol: Symbol) -> Value | None:
+        summary = self.table.load(symbol.module)
+        if summary is None:
+            return None
+        for guards in summary.rebinds.get(symbol.name, ()):
+            if self.alive(symbol.module, guards):
+                return None
+        stores = self.stores(symbol.module, symbol.name)
+        if not stores or any(s.kind != "value" for s in stores):
+            return None
+        ev = Evaluator(self, symbol.module)
+        return V.join([ev.value(s.stmt[4]) for s in stores])
+
+    def call(self, module: str, func: Expr, args: list[Value | None], kwargs: dict[str, Value | None]) -> Value | None:
+        """Value of a call of a function of the tree with these argument values."""
+        symbol, rest = self.follow(module, func[1], func[2])
+        if symbol.kind != "binding" or rest:
+            if symbol.kind != "unknown" and args and args[0] is not None and args[0].single and args[0].values:
+                return self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"))
+            return None
+        if args and args[0] is not None and args[0].single and args[0].values:
+            known = self._stated(symbol.text, (f"({args[0].values[0]!r})",))
+            if known is not None:
+                return known
+        return self.interpreter.call(symbol, args, kwargs)
+
+    def pure(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """True when a call of the chain (its last step) has no effect."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind in ("unknown", "builtin"):
+            return False
+        text = symbol.text
+        if self._stated(text, rest) is not None:
+            return True
+        head = text + "".join(rest[:-1])
+        if head in self.purities or head in _FIRST_ARGUMENT:
+            return True
+        if symbol.kind == "binding" and len(rest) == 1 and rest[0][0] == "(":
+            key = (symbol.module, symbol.name)
+            known = self._pure.get(key)
+            if known is _IN_PROGRESS:
+                return False
+            if known is None:
+                self._pure[key] = _IN_PROGRESS
+                known = self.interpreter.pure(symbol)
+                self._pure[key] = known
+            return bool(known)
+        return False

@@ -1,0 +1,61 @@
+"""The compact program form that scanning makes and folding reads: nested tuples.
+
+Tuples of strings and integers marshal fast, so a scanned file is cached by content digest
+and travels between processes for a tenth of what its ``ast`` costs. The first item is a tag.
+
+Expressions
+    ``("c", value)``               constant: str, int, float, bool or None
+    ``("n", root, path)``          chain from a *global* name
+    ``("v", root, path)``          chain from a name bound in an enclosing function
+    ``("b", root, path)``          a class body reads a name that the class binds: local or global
+    ``("x", base, path)``          chain on any other expression
+    ``("k", func, args, kwargs)``  call with arguments that are not all constants
+    ``("!", e)`` ``("&", es)`` ``("|", es)`` ``("?", test, yes, no)``
+    ``("=", left, ((op, right), ...))`` comparison
+    ``("t", kind, es)``            tuple, list, set literal (kind ``t``, ``l``, ``s``)
+    ``("d", ((key, value), ...))`` dict literal; key None for ``**``
+    ``(":=", name, value)``         ``:=``
+    ``("yield", e)``                   yield, yield from, await
+    ``("j", parts)``               f-string or string concatenation; parts are expressions
+    ``("f", body)``                lambda or comprehension: evaluated later or in a loop
+    ``("u", e)``                   read, but never folded
+    ``("o", es)``                  any other operation on these operands
+
+A path is a tuple of strings: ``".attr"`` or ``"(args)"`` with constant arguments as ``repr`` gives them.
+
+Statements: ``(tag, pos, end, ...)``; ``pos`` is ``line << 16 | column`` of the first token
+(decorators excluded), ``end`` the last line.
+    ``e`` expr · ``=`` targets, value, kind (``=``, ``:``, ``+``) · ``def`` name, decorators, signature
+    expressions, function · ``class`` name, decorators, bases, keywords, body, names · ``if`` test, body,
+    orelse, is_elif · ``while`` test, body, orelse · ``for`` targets, iter, body, orelse ·
+    ``try`` body, handlers, orelse, final · ``with`` items, targets, body · ``match`` subject, cases ·
+    ``return`` expr · ``raise`` exprs · ``break`` · ``continue`` · ``pass`` · ``global`` names ·
+    ``nonlocal`` names · ``del`` targets · ``assert`` test, message · ``import`` aliases ·
+    ``from`` module, level, aliases
+A function is ``(params, local names, body, flags, once, top)``: flags ``g`` generator; ``once`` are the
+names with exactly one binding; ``top`` the positions of the stores at the top of the body that are that
+one binding (so a later read sees it). ``import`` and ``from`` end with a string per alias: ``n`` when it
+binds a module global, ``v`` when it binds a local.
+A target is ``("n", name)``, ``("v", name)`` (function or class local), or ``("s", expr)`` for stores
+into attributes and items.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Expr = tuple[Any, ...]
+Stmt = tuple[Any, ...]
+Block = tuple[Stmt, ...]
+
+EMPTY: Expr = ("o", ())
+
+
+def position(line: int, column: int) -> int:
+    """One integer that orders and names a place in a file."""
+    return line << 16 | min(column, 0xFFFF)
+
+
+def line_of(pos: int) -> int:
+    """The 1-based line of a position."""
+    return pos >> 16

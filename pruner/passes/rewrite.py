@@ -1,0 +1,181 @@
+"""One module's edits: the analysis is walked again over a traced lowering of the same bytes.
+
+Walking twice is what keeps the two apart: marking runs on cached summaries without positions,
+the rewriter on an ``ast`` whose nodes it can point at; both call the same evaluator.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from pruner.edit import merge
+from pruner.fold.residual import Unit
+from pruner.graph.live import Liveness, Marker, walk_item
+from pruner.graph.module import ModuleWalker
+from pruner.model import Cause, Edit, Removal
+from pruner.model.ir import Expr
+from pruner.passes.expressions import ExpressionEditor
+from pruner.passes.statements import Plan, StatementEditor
+from pruner.scan.statements import StatementLowering
+from pruner.scan.summary import Summary
+from pruner.syntax import fstring
+from pruner.syntax.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdits:
+    """Merged edits and ledger rows of one file; ``folds`` counts decided places per rule."""
+
+    path: str
+    edits: tuple[Edit, ...]
+    removals: tuple[Removal, ...]
+    folds: tuple[tuple[str, int], ...]
+
+
+class TracingLowering(StatementLowering):
+    """Remembers which ``ast`` node each lowered expression came from."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.nodes: dict[int, ast.expr] = {}
+        self.keep: list[Expr] = []  # ids stay valid only while the tuples live
+        self.joined: dict[int, ast.JoinedStr] = {}
+        self._inside: ast.JoinedStr | None = None
+
+    def expr(self, node: ast.expr | None) -> Expr:
+        """Lower and remember."""
+        outer = self._inside
+        if isinstance(node, ast.JoinedStr) and outer is None:
+            self._inside = node
+        lowered = super().expr(node)
+        self._inside = outer
+        if node is not None:
+            self.nodes[id(lowered)] = node
+            self.keep.append(lowered)
+            if outer is not None:
+                self.joined[id(node)] = outer
+        return lowered
+
+
+def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes, guard: tuple[str, str]) -> FileEdits:
+    """Edits of one live module. Raises SyntaxError when ``ast`` cannot read it (it is then left alone)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(data)
+    lowering = TracingLowering()
+    body = lowering.block(tree.body)
+    state = live.states[module]
+    summary = Summary(path, module, state.summary.package, body, 0)
+    fresh = ModuleWalker(marker.world, summary, marker.drops).walk()
+    units: list[Unit] = [fresh.unit]
+    for old, item in zip(state.items, fresh.items, strict=True):
+        if old.live and item.kind not in ("import", "star"):
+            units.append(walk_item(marker.world, summary, marker.drops, item))
+    pin = _pinner(marker)
+    plan = Plan()
+    plan.guard = guard
+    folds: dict[str, int] = {}
+    for unit in units:
+        plan.decisions.update(unit.decisions)
+        for decision in unit.decisions.values():
+            for rule in decision.origin:
+                folds[rule] = folds.get(rule, 0) + 1
+    inside: dict[int, list[tuple[ast.expr, tuple[str, Any, frozenset[str]]]]] = {}
+    for unit in units:
+        for lowered, kind, detail, origin in unit.remains.actions:
+            node = lowering.nodes.get(id(lowered))
+            if node is None:
+                continue
+            for rule in origin:
+                folds[rule] = folds.get(rule, 0) + 1
+            if id(node) in lowering.joined:
+                inside.setdefault(id(lowering.joined[id(node)]), []).append((node, (kind, detail, origin)))
+            plan.actions[id(node)] = (kind, detail, origin)
+    _effects(lowering, plan)
+    _dead_items(state, plan)
+    for key in live.dead_aliases.get(module, ()):
+        plan.aliases[key] = Cause("orphan", (), ("nothing that is kept reads it",))
+    editor = StatementEditor(path, data, tree, plan, pin)
+    if inside:
+        plan.fstrings = _fstrings(editor, lowering, inside, plan, pin)
+    edits = merge(editor.run())
+    return FileEdits(path, edits, tuple(editor.removals), tuple(sorted(folds.items())))
+
+
+def _pinner(marker: Marker) -> Any:
+    because = {rule.id: rule for rule in marker.policy.rules}
+
+    def pin(rules: frozenset[str]) -> Cause:
+        names = tuple(sorted(rules))
+        chain = tuple(f"{n} ({because[n].location.file}:{because[n].location.line}): {because[n].because}" for n in names if n in because)
+        return Cause("fact", names, chain)
+
+    return pin
+
+
+def _dead_items(state: Any, plan: Plan) -> None:
+    alive: set[str] = set()
+    for item in state.items:
+        if item.live:
+            alive.update(item.names)
+    seen: dict[int, bool] = {}
+    for item in state.items:
+        seen[item.stmt[1]] = seen.get(item.stmt[1], False) or item.live
+    cause = Cause("unreached", (), ("no live code reads the name",))
+    for item in state.items:
+        if item.live:
+            continue
+        for name in item.names:
+            if name not in alive:
+                plan.exports[name] = cause
+        if item.kind in ("def", "class", "value") and not seen[item.stmt[1]] and item.stmt[0] != "pass":
+            what = {"def": "function", "class": "class", "value": "variable"}[item.kind]
+            plan.dead[item.stmt[1]] = (what, f"{state.summary.module}.{item.names[0]}", cause)
+        elif item.kind == "star":
+            plan.dead[item.stmt[1]] = ("import", "*", Cause("orphan", (), ("nothing that is kept comes from it",)))
+
+
+def _effects(lowering: TracingLowering, plan: Plan) -> None:
+    """Operands of decided tests that must still run, as nodes."""
+    for pos, decision in plan.decisions.items():
+        if decision.action not in ("yes", "no") or decision.detail is None:
+            continue
+        effect = decision.detail
+        known = lowering.nodes.get(id(effect))
+        if known is not None:
+            plan.effects[pos] = [known]
+        else:
+            plan.effects[pos] = [lowering.nodes[id(part)] for part in effect[1]]
+            plan.effect_words[pos] = "and" if effect[0] == "&" else "or"
+
+
+def _fstrings(editor: StatementEditor, lowering: TracingLowering, inside: dict[int, Any], plan: Plan, pin: Any) -> list[Edit]:
+    """Edits inside f-strings, with positions from LibCST."""
+    edits: list[Edit] = []
+    text = editor.text
+    literals = {id(j): j for j in lowering.joined.values()}
+    for key, found in sorted(inside.items(), key=lambda kv: (literals[kv[0]].lineno, literals[kv[0]].col_offset)):
+        literal = literals[key]
+        start, stop = text.start(literal), text.stop(literal)
+        segment = text.data[start:stop]
+        spans = fstring.fields(segment)
+        for value, (first, last) in zip(fstring.formatted(literal), spans, strict=True):
+            wanted = {id(node): action for node, action in found}
+            own = [n for n in ast.walk(value.value) if id(n) in wanted]
+            if not own:
+                continue
+            code = b"(" + segment[first:last] + b")"
+            again = ast.parse(code, mode="eval").body
+            actions = {}
+            for old, new in zip(ast.walk(value.value), ast.walk(again), strict=True):
+                if id(old) in wanted:
+                    actions[id(new)] = wanted[id(old)]
+            inner = ExpressionEditor(SourceText(code), actions, pin)
+            inner.visit(again)
+            for edit in inner.edits:
+                shift = start + first - 1
+                edits.append(Edit(edit.start + shift, edit.stop + shift, edit.text, edit.cause))
+    return edits

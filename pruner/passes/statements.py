@@ -1,0 +1,574 @@
+"""Edits of statements: folded branches, dead tails, definitions, imports, emptied suites.
+
+Positions are bytes of the original file. Comments: those inside a removed block go with it, a
+comment between a removed block and the next statement belongs to the next statement, and the
+comment lines directly above a removed definition go with the definition.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from pruner.edit import apply, merge
+from pruner.model import Cause, Edit, Removal
+from pruner.model.ir import position
+from pruner.passes.expressions import Action, ExpressionEditor
+from pruner.syntax.text import SourceText, protected_lines
+
+
+class Plan:
+    """What the analysis decided for one file."""
+
+    def __init__(self) -> None:
+        self.decisions: dict[int, Any] = {}
+        self.actions: dict[int, Action] = {}
+        self.effects: dict[int, list[ast.expr]] = {}  # position → operands that must still run
+        self.effect_words: dict[int, str] = {}
+        self.dead: dict[int, tuple[str, str, Cause]] = {}  # position → (what, name, cause)
+        self.aliases: dict[tuple[int, int], Cause] = {}
+        self.exports: dict[str, Cause] = {}  # names that leave __all__
+        self.guard: tuple[str, str] = ("", "_prune_guard")  # package and name of the guard module
+        self.fstrings: list[Edit] = []
+
+
+def place(node: Any) -> int:
+    """Position of a statement, as lowering numbers it."""
+    return position(node.lineno, node.col_offset)
+
+
+class StatementEditor:
+    """Edits one module."""
+
+    def __init__(self, path: str, data: bytes, tree: ast.Module, plan: Plan, pin: Any) -> None:
+        self.path = path
+        self.text = SourceText(data)
+        self.tree = tree
+        self.plan = plan
+        self.pin = pin
+        self.expr = ExpressionEditor(self.text, plan.actions, pin)
+        self.edits: list[Edit] = self.expr.edits
+        self.removals: list[Removal] = []
+        self.protected = protected_lines(tree)
+        self.function: ast.AST | None = None
+
+    def run(self) -> list[Edit]:
+        """All edits of the file."""
+        self.suite(self.tree.body, None)
+        self.edits += self.plan.fstrings
+        return self.edits
+
+    # -- suites -----------------------------------------------------------------------------
+
+    def suite(self, body: Sequence[ast.stmt], owner: ast.AST | None, force: bool = True) -> bool:
+        """Edit a suite. False when nothing of it is left (``force`` then puts a ``pass`` there)."""
+        left = [self.statement(node) for node in body]
+        self._delete([n for n, keep in zip(body, left, strict=True) if not keep], body, left)
+        if any(left):
+            self._guard_docstring(body, left, owner)
+            return True
+        if owner is not None and force:
+            self._pass(body)
+        return False
+
+    def _pass(self, body: Sequence[ast.stmt]) -> None:
+        start = self.text.start(body[0])
+        first = self.text.first_line(body[0])
+        cause = self._cause_of(body[0])
+        if self.text.data[self.text.line_start(first) : start].strip() and first == body[0].lineno:
+            self.edits.append(Edit(start, start, b"pass", cause))  # `if x: gone()` on one line
+            return
+        line = self.text.line_start(first)
+        text = self.text.indent(first) + b"pass" + self.text.newline
+        self.edits.append(Edit(line, line, text, cause))
+
+    def _cause_of(self, node: ast.stmt) -> Cause:
+        decision = self.plan.decisions.get(place(node))
+        if decision is not None:
+            return self.pin(decision.origin)  # type: ignore[no-any-return]
+        dead = self.plan.dead.get(place(node))
+        return dead[2] if dead else self.pin(frozenset())
+
+    def _guard_docstring(self, body: Sequence[ast.stmt], left: list[bool], owner: ast.AST | None) -> None:
+        """A stray string that is now first would become the docstring."""
+        if left[0] or not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, type(None))):
+            return
+        if owner is None and body is not self.tree.body:
+            return
+        first = body[left.index(True)]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            line = self.text.line_start(first.lineno)
+            self.edits.append(Edit(line, line, self.text.indent(first.lineno) + b"pass" + self.text.newline, self._cause_of(body[0])))
+
+    def _delete(self, gone: list[ast.stmt], body: Sequence[ast.stmt], left: list[bool]) -> None:
+        for group in self._groups(body):
+            flags = [left[body.index(n)] for n in group]
+            if all(flags):
+                continue
+            if not any(flags):
+                self._delete_lines(group[0], group[-1], body)
+                continue
+            for index, node in enumerate(group):
+                if flags[index]:
+                    continue
+                later = [n for n, f in zip(group[index + 1 :], flags[index + 1 :], strict=True) if f]
+                if later:
+                    self.edits.append(Edit(self.text.start(node), self.text.start(group[index + 1]), b"", self._cause_of(node)))
+                else:
+                    before = [n for n, f in zip(group[:index], flags[:index], strict=True) if f][-1]
+                    self.edits.append(Edit(self.text.stop(before), self.text.stop(node), b"", self._cause_of(node)))
+
+    def _groups(self, body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
+        """Statements that share lines through ``;``."""
+        groups: list[list[ast.stmt]] = []
+        for node in body:
+            if groups and groups[-1][-1].end_lineno == self.text.first_line(node):
+                groups[-1].append(node)
+            else:
+                groups.append([node])
+        return groups
+
+    def _delete_lines(self, first: ast.stmt, last: ast.stmt, body: Sequence[ast.stmt]) -> None:
+        text = self.text
+        begin = text.first_line(first)
+        head = text.data[text.line_start(begin) : text.start(first) if begin == first.lineno else text.line_stop(begin)]
+        cause = self._cause_of(first)
+        if begin == first.lineno and head.strip():
+            self.edits.append(Edit(text.start(first), text.stop(last), b"", cause))  # after `if x:` on the same line
+            return
+        end = last.end_lineno or last.lineno
+        if hasattr(last, "body"):
+            end = self.block_end(last, body)
+        if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and place(first) in self.plan.dead:
+            while begin > 1 and text.comment(begin - 1) and text.indent(begin - 1) == text.indent(begin) and begin > 2:
+                begin -= 1
+        stop = end
+        if begin == 1 or text.blank(begin - 1):
+            while stop < len(text.lines) and text.blank(stop + 1):
+                stop += 1
+        self.edits.append(Edit(text.line_start(begin), text.line_stop(stop), b"", cause))
+
+    def block_end(self, node: ast.stmt, body: Sequence[ast.stmt] | None = None) -> int:
+        """Last line of a compound statement with the comments that are indented under it."""
+        text = self.text
+        end = node.end_lineno or node.lineno
+        outer = len(text.indent(text.first_line(node)))
+        line = end + 1
+        while line <= len(text.lines) and (text.blank(line) or text.comment(line)):
+            if text.comment(line):
+                if len(text.indent(line)) <= outer:
+                    break
+                end = line
+            line += 1
+        return end
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def statement(self, node: ast.stmt) -> bool:
+        """Edit one statement. False when nothing of it is left: the suite deletes it."""
+        pos = place(node)
+        dead = self.plan.dead.get(pos)
+        if dead is not None:
+            self._record(node, dead[0], dead[1], dead[2])
+            return False
+        decision = self.plan.decisions.get(pos)
+        if decision is not None and decision.action == "cut":
+            self._record(node, "assert" if decision.detail == "assert" else "tail", "", self.pin(decision.origin))
+            return self._hoist([node])
+        if decision is not None and decision.action == "guard":
+            return self._guarded(node, decision)
+        method = getattr(self, "_" + type(node).__name__, None)
+        if method is not None:
+            return bool(method(node))
+        self._plain(node)
+        return True
+
+    def _record(self, node: ast.stmt, what: str, name: str, cause: Cause) -> None:
+        self.removals.append(Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause))
+
+    def _plain(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            self._exports(node.value)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self.expr.visit(child)
+            elif not isinstance(child, ast.stmt):
+                self._plain(child)
+
+    def _guarded(self, node: ast.stmt, decision: Any) -> bool:
+        name, rule = decision.detail
+        text = f"from {self.plan.guard[0]} import {self.plan.guard[1]}; " if self.plan.guard[0] else f"import {self.plan.guard[1]}; "
+        text += f"{self.plan.guard[1]}.removed({name!r}, {rule!r})"
+        self.edits.append(Edit(self.text.start(node), self.text.stop(node), text.encode(), Cause("guard", (rule,), (f"{name} is dropped",))))
+        self._record(node, "import", name, Cause("rule", (rule,), (f"{name} is dropped",)))
+        return True
+
+    def _FunctionDef(self, node: Any) -> bool:
+        for part in [*node.decorator_list, node.args, node.returns]:
+            if part is not None:
+                self.expr.visit(part)
+        outer, self.function = self.function, node
+        self.suite(node.body, node)
+        self.function = outer
+        return True
+
+    _AsyncFunctionDef = _FunctionDef
+
+    def _ClassDef(self, node: ast.ClassDef) -> bool:
+        for part in [*node.decorator_list, *node.bases, *node.keywords]:
+            self.expr.visit(part)
+        self.suite(node.body, node)
+        return True
+
+    def _For(self, node: Any) -> bool:
+        self.expr.visit(node.target)
+        self.expr.visit(node.iter)
+        self.suite(node.body, node)
+        self._optional(node, node.body, node.orelse, b"else")
+        return True
+
+    _AsyncFor = _For
+
+    def _With(self, node: Any) -> bool:
+        for item in node.items:
+            self.expr.visit(item)
+        self.suite(node.body, node)
+        return True
+
+    _AsyncWith = _With
+
+    def _Try(self, node: Any) -> bool:
+        self.suite(node.body, node)
+        for handler in node.handlers:
+            if handler.type is not None:
+                self.expr.visit(handler.type)
+            self.suite(handler.body, handler)
+        if node.orelse:
+            self.suite(node.orelse, node)
+        if node.finalbody:
+            self.suite(node.finalbody, node)
+        return True
+
+    _TryStar = _Try
+
+    def _Match(self, node: ast.Match) -> bool:
+        self.expr.visit(node.subject)
+        decision = self.plan.decisions.get(place(node))
+        gone = decision.detail if decision is not None and decision.action == "case" else ()
+        for index, case in enumerate(node.cases):
+            if index in gone:
+                start = self.text.line_start(case.pattern.lineno)
+                stop = self.text.line_stop(case.body[-1].end_lineno or case.body[-1].lineno)
+                self.edits.append(Edit(start, stop, b"", self.pin(decision.origin)))
+                self.removals.append(Removal(self.path, case.pattern.lineno, case.body[-1].end_lineno or 0, "branch", "", self.pin(decision.origin)))
+                continue
+            if case.guard is not None:
+                self.expr.visit(case.guard)
+            self.suite(case.body, case)
+        return True
+
+    def _optional(self, node: ast.stmt, before: Sequence[ast.stmt], body: Sequence[ast.stmt], word: bytes) -> None:
+        """An ``else`` part: edited, and removed when nothing of it is left."""
+        if not body:
+            return
+        if not self.suite(body, node, force=False):
+            start = self._else_line(before[-1], body[0], word)
+            stop = self._suite_end(body, node)
+            self.edits.append(Edit(start, stop, b"", self._cause_of(body[0])))
+
+    def _else_line(self, before: ast.stmt, first: ast.stmt, word: bytes = b"else") -> int:
+        """Offset of the line that holds the ``else`` between two suites."""
+        found = [k for k in self.text.keywords(self.text.stop(before), self._begin(first)) if k[0] == word]
+        offset = found[-1][1]
+        line = self.text.data.rfind(b"\n", 0, offset) + 1
+        return line if not self.text.data[line:offset].strip() else offset
+
+    def _begin(self, node: ast.stmt) -> int:
+        decorators = getattr(node, "decorator_list", [])
+        return min([self.text.start(node), *(self.text.start(d) for d in decorators)])
+
+    def _suite_end(self, body: Sequence[ast.stmt], owner: ast.stmt) -> int:
+        """Offset just past a suite, with its trailing comments."""
+        text = self.text
+        outer = len(text.indent(owner.lineno))
+        end = body[-1].end_lineno or body[-1].lineno
+        line = end + 1
+        while line <= len(text.lines) and (text.blank(line) or text.comment(line)):
+            if text.comment(line):
+                if len(text.indent(line)) <= outer:
+                    break
+                end = line
+            line += 1
+        return text.line_stop(end)
+
+    # -- if, while -----------------------------------------------------------------------------
+
+    def _If(self, node: ast.If) -> bool:
+        return self.fold_if(node, self.text.start(node), promoted=False)
+
+    def fold_if(self, node: ast.If, lead: int, promoted: bool) -> bool:
+        """An ``if`` at statement position; ``lead`` is where its text has to begin."""
+        decision = self.plan.decisions.get(place(node))
+        if decision is not None and decision.action in ("yes", "no"):
+            cause = self.pin(decision.origin)
+            effect = self._effect(node)
+            if decision.action == "yes":
+                return self._take_body(node, lead, node.body, cause, effect)
+            self._dead_part(node, node.body, cause)
+            if not node.orelse:
+                if effect:
+                    self._replace(lead, self._node_end(node), effect, node, cause)
+                    return True
+                return self._hoist(node.body, lead, node)
+            if self._is_elif(node) and effect is None:
+                return self.fold_if(node.orelse[0], lead, promoted=True)  # type: ignore[arg-type]
+            return self._take_body(node, lead, node.orelse, cause, effect)
+        if promoted:
+            # `elif x` becomes `if x`: everything before it goes, and so do the letters "el".
+            self.edits.append(Edit(lead, self.text.start(node) + 2, b"", self._head_cause))
+        return self._undecided(node)
+
+    _head_cause: Cause = Cause("fact")
+
+    def _undecided(self, node: ast.If) -> bool:
+        self.expr.visit(node.test)
+        self.suite(node.body, node)
+        if not node.orelse:
+            return True
+        if self._is_elif(node):
+            self._elif(node, node.orelse[0])  # type: ignore[arg-type]
+        else:
+            self._optional(node, node.body, node.orelse, b"else")
+        return True
+
+    def _elif(self, parent: ast.If, node: ast.If) -> None:
+        """An ``elif`` whose head stays."""
+        decision = self.plan.decisions.get(place(node))
+        if decision is None or decision.action not in ("yes", "no"):
+            self._undecided(node)
+            return
+        cause = self.pin(decision.origin)
+        start = self.text.line_start(node.lineno)
+        if decision.action == "yes":
+            colon = self.text.colon_after(self._after_test(node))
+            self.edits.append(Edit(self.text.start(node), colon, b"else:", cause))
+            self._drop_rest(node, cause)
+            if not self.suite(node.body, parent, force=False):
+                self.edits.append(Edit(start, self._suite_end(node.body, node), b"", cause))
+            return
+        self._dead_part(node, node.body, cause)
+        if not node.orelse:
+            self.edits.append(Edit(start, self._suite_end(node.body, node), b"", cause))
+        elif self._is_elif(node):
+            following: ast.If = node.orelse[0]  # type: ignore[assignment]
+            self.edits.append(Edit(self.text.start(node), self.text.start(following), b"", cause))
+            self._elif(parent, following)
+        else:
+            line = self._else_line(node.body[-1], node.orelse[0])
+            self.edits.append(Edit(start, line, b"", cause))
+            if not self.suite(node.orelse, parent, force=False):
+                self.edits.append(Edit(start, self._suite_end(node.orelse, node), b"", cause))
+
+    def _is_elif(self, node: ast.If) -> bool:
+        return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and self.text.data[self.text.start(node.orelse[0]) :].startswith(b"elif")
+
+    def _after_test(self, node: Any) -> int:
+        """Offset past the test and the parentheses around it."""
+        return self.text.stop(node.test)
+
+    def _drop_rest(self, node: ast.If, cause: Cause) -> None:
+        """The else part of an ``if`` whose body stays."""
+        if not node.orelse:
+            return
+        self._dead_part(node, node.orelse, cause)
+        first = node.orelse[0]
+        if self._is_elif(node):
+            start = self.text.line_start(first.lineno)
+        else:
+            start = self._else_line(node.body[-1], first)
+        self.edits.append(Edit(start, self._suite_end(node.orelse, node), b"", cause))
+
+    def _dead_part(self, node: ast.stmt, body: Sequence[ast.stmt], cause: Cause) -> None:
+        self.removals.append(Removal(self.path, body[0].lineno, body[-1].end_lineno or 0, "branch", "", cause))
+        self._head_cause = cause
+
+    def _take_body(self, node: Any, lead: int, body: Sequence[ast.stmt], cause: Cause, effect: bytes | None) -> bool:
+        """Replace ``if test: body else: other`` by one of its suites."""
+        text = self.text
+        first = body[0]
+        if body is node.body:
+            head_stop = text.colon_after(self._after_test(node))
+            self._drop_rest(node, cause)
+        else:
+            line = self._else_line(node.body[-1], first)
+            word = [k for k in text.keywords(line, self._begin(first)) if k[0] == b"else"][-1]
+            head_stop = text.colon_after(word[2])
+        left = self.suite(body, None, force=False)
+        hoisted = self._hoisted(self._other(node, body))
+        if not left and not effect and not hoisted:
+            return False
+        prefix = b"".join(part + text.newline + text.indent(node.lineno) for part in ([effect] if effect else []) + hoisted)
+        same_line = first.lineno == text.data.count(b"\n", 0, head_stop) + 1
+        if same_line:
+            self.edits.append(Edit(lead, text.start(first), prefix, cause))
+            return True
+        # The header goes up to the end of its line; the suite moves left to the indentation of the `if`.
+        header_line = text.data.count(b"\n", 0, head_stop) + 1
+        start = text.line_start(text.data.count(b"\n", 0, lead) + 1)
+        if prefix:
+            self.edits.append(Edit(lead, text.line_stop(header_line), prefix.rstrip(b" \t"), cause))
+        else:
+            self.edits.append(Edit(start, text.line_stop(header_line), b"", cause))
+        self._dedent(header_line + 1, self._suite_end_line(body, node), text.indent(text.first_line(first)), text.indent(node.lineno), cause)
+        return True
+
+    def _other(self, node: Any, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+        return node.orelse if body is node.body else node.body  # type: ignore[no-any-return]
+
+    def _suite_end_line(self, body: Sequence[ast.stmt], node: ast.stmt) -> int:
+        offset = self._suite_end(body, node)
+        return self.text.data.count(b"\n", 0, offset) + (0 if self.text.data[offset - 1 : offset] == b"\n" else 1)
+
+    def _dedent(self, first: int, last: int, old: bytes, new: bytes, cause: Cause) -> None:
+        for number in range(first, last + 1):
+            line = self.text.line(number)
+            if number in self.protected or not line.startswith(old):
+                continue
+            start = self.text.line_start(number)
+            self.edits.append(Edit(start + len(new), start + len(old), b"", cause))
+
+    def _While(self, node: ast.While) -> bool:
+        decision = self.plan.decisions.get(place(node))
+        if decision is not None and decision.action == "no":
+            cause = self.pin(decision.origin)
+            effect = self._effect(node)
+            self._dead_part(node, node.body, cause)
+            if not node.orelse:
+                if effect:
+                    self._replace(self.text.start(node), self._node_end(node), effect, node, cause)
+                    return True
+                return self._hoist(node.body, self.text.start(node), node)
+            return self._take_body(node, self.text.start(node), node.orelse, cause, effect)
+        self.expr.visit(node.test)
+        self.suite(node.body, node)
+        self._optional(node, node.body, node.orelse, b"else")
+        return True
+
+    def _node_end(self, node: ast.stmt) -> int:
+        end = self.block_end(node)
+        stop = self.text.line_stop(end)
+        return stop - (len(self.text.line(end)) - len(self.text.line(end).rstrip(b"\r\n")))
+
+    def _replace(self, start: int, stop: int, text: bytes, node: ast.stmt, cause: Cause) -> None:
+        self.edits.append(Edit(start, stop, text, cause))
+
+    def _effect(self, node: Any) -> bytes | None:
+        """Source of what a decided test must still do."""
+        parts = self.plan.effects.get(place(node))
+        if not parts:
+            return None
+        word = self.plan.effect_words.get(place(node), "and")
+        texts = []
+        for part in parts:
+            editor = ExpressionEditor(self.text, self.plan.actions, self.pin)
+            editor.visit(part)
+            start, stop = self.text.start(part), self.text.stop(part)
+            moved = [Edit(e.start - start, e.stop - start, e.text, e.cause) for e in merge(editor.edits)]
+            texts.append(apply(self.text.data[start:stop], moved))
+        joined = f" {word} ".encode().join(texts)
+        return b"(" + joined + b")" if b"\n" in joined else joined
+
+    # -- global statements act on the whole function, wherever they stand --------------------------
+
+    def _hoisted(self, body: Sequence[ast.stmt]) -> list[bytes]:
+        found: list[bytes] = []
+        if self.function is None:
+            return found
+        inside = {id(n) for stmt in body for n in ast.walk(stmt)}
+        for stmt in body:
+            for inner in _own(stmt):
+                if isinstance(inner, (ast.Global, ast.Nonlocal)):
+                    names = set(inner.names)
+                    used = any(isinstance(n, ast.Name) and n.id in names and id(n) not in inside for n in ast.walk(self.function))
+                    if used:
+                        found.append(self.text.data[self.text.start(inner) : self.text.stop(inner)])
+        return found
+
+    def _hoist(self, body: Sequence[ast.stmt], lead: int | None = None, node: ast.stmt | None = None) -> bool:
+        """Delete, but for ``global`` statements that the rest of the function needs."""
+        hoisted = self._hoisted(body)
+        if not hoisted:
+            return False
+        target = node or body[0]
+        start = self.text.start(target) if lead is None else lead
+        indent = self.text.indent(target.lineno)
+        self.edits.append(Edit(start, self._node_end(target), (self.text.newline + indent).join(hoisted), self._head_cause))
+        return True
+
+    # -- imports and __all__ ------------------------------------------------------------------------
+
+    def _Import(self, node: Any) -> bool:
+        pos = place(node)
+        dead = [i for i in range(len(node.names)) if (pos, i) in self.plan.aliases]
+        if not dead:
+            return True
+        causes = [self.plan.aliases[pos, i] for i in dead]
+        for index, cause in zip(dead, causes, strict=True):
+            alias = node.names[index]
+            self.removals.append(Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", alias.asname or alias.name, cause))
+        if len(dead) == len(node.names):
+            self.plan.dead[pos] = ("import", "", causes[0])
+            return False
+        self._remove_elements(node.names, dead, causes[0])
+        return True
+
+    _ImportFrom = _Import
+
+    def _exports(self, value: ast.expr) -> None:
+        if not isinstance(value, (ast.List, ast.Tuple)):
+            return
+        dead = [i for i, e in enumerate(value.elts) if isinstance(e, ast.Constant) and e.value in self.plan.exports]
+        if not dead:
+            return
+        cause = self.plan.exports[value.elts[dead[0]].value]  # type: ignore[attr-defined]
+        for index in dead:
+            element = value.elts[index]
+            self.removals.append(Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause))
+        self._remove_elements(value.elts, dead, cause)
+
+    def _remove_elements(self, elements: Sequence[Any], dead: list[int], cause: Cause) -> None:
+        """Take elements out of a comma separated list; an element alone on its lines takes the lines."""
+        text = self.text
+        kept = [i for i in range(len(elements)) if i not in dead]
+        for index in dead:
+            node = elements[index]
+            start, stop = text.start(node), text.stop(node)
+            line_start = text.line_start(node.lineno)
+            line_stop = text.line_stop(node.end_lineno)
+            tail = text.data[stop:line_stop].strip()
+            alone = not text.data[line_start:start].strip() and (tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#"))
+            if alone and kept and not tail.startswith(b"\\"):
+                self.edits.append(Edit(line_start, line_stop, b"", cause))
+            elif any(k > index for k in kept):
+                self.edits.append(Edit(start, text.start(elements[index + 1]), b"", cause))
+            elif kept:
+                self.edits.append(Edit(text.stop(elements[kept[-1]]), stop, b"", cause))
+            else:
+                comma = text.data.find(b",", stop)
+                last = index == len(elements) - 1
+                end = stop if last and not text.data[stop : comma + 1].strip() == b"," else comma + 1 if comma >= 0 else stop
+                self.edits.append(Edit(start, end, b"", cause))
+
+
+def _own(node: ast.AST) -> list[ast.AST]:
+    """Nodes of a statement that are not in a nested function or class."""
+    found: list[ast.AST] = [node]
+    stack: list[ast.AST] = [node]
+    while stack:
+        current = stack.pop()
+        for child in ast.iter_child_nodes(current):
+            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+                found.append(child)
+                stack.append(child)
+    return found

@@ -1,0 +1,179 @@
+"""From a snapshot and a policy to an outcome: link, mark, rewrite. Writes nothing."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatchcase
+
+from pruner.edit import apply, kept_ranges
+from pruner.graph.live import Liveness, Marker
+from pruner.graph.world import ProgramWorld
+from pruner.model import Cause, Edit, Finding, Outcome, Policy, Removal, Snapshot
+from pruner.passes import FileEdits, rewrite
+from pruner.pipeline.load import Loader
+from pruner.pipeline.notice import notice
+from pruner.pipeline.targets import drops_of, mark_roots
+
+Progress = Callable[[str, float], None]
+_SHARED: dict[str, object] = {}
+
+
+def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress, guard: tuple[str, str]) -> Outcome:
+    """Run the whole analysis. Raises PruneError for input that cannot be worked on."""
+    loader = Loader(snapshot, jobs)
+    try:
+        matched: set[str] = set()
+        drops = drops_of(policy, loader.table, matched)
+        loader.excluded = set(drops.modules)
+        progress("link", 0.05)
+        world = ProgramWorld(loader.table, policy)
+        marker = Marker(loader.table, world, policy, drops)
+        mark_roots(marker, snapshot, policy, matched)
+        progress("mark", 0.1)
+        live = marker.run()
+    finally:
+        loader.close()
+    progress("rewrite", 0.5)
+    results = _rewrite_all(snapshot, loader, marker, live, jobs, guard)
+    progress("collect", 0.8)
+    return _outcome(snapshot, policy, loader, marker, live, results, matched | world.matched)
+
+
+def _rewrite_all(snapshot: Snapshot, loader: Loader, marker: Marker, live: Liveness, jobs: int, guard: tuple[str, str]) -> list[FileEdits | Finding]:
+    todo = []
+    for module, state in sorted(live.states.items()):
+        if state.executed and module not in loader.untouchable:
+            todo.append((module, state.summary.path))
+    _SHARED["args"] = (snapshot, marker, live, guard)
+    try:
+        if jobs > 1 and len(todo) > 50:
+            gc.freeze()
+            with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+                return list(pool.map(_rewrite_one, todo, chunksize=8))
+        return [_rewrite_one(item) for item in todo]
+    finally:
+        _SHARED.clear()
+
+
+def _rewrite_one(item: tuple[str, str]) -> FileEdits | Finding:
+    snapshot, marker, live, guard = _SHARED["args"]  # type: ignore[misc]
+    module, path = item
+    try:
+        return rewrite(marker, live, module, path, snapshot.read(path), guard)
+    except (ValueError, KeyError, IndexError) as error:
+        raise RuntimeError(f"{path}: {type(error).__name__}: {error}") from error
+
+
+def _outcome(
+    snapshot: Snapshot,
+    policy: Policy,
+    loader: Loader,
+    marker: Marker,
+    live: Liveness,
+    results: list[FileEdits | Finding],
+    matched: set[str],
+) -> Outcome:
+    files: dict[str, bytes | None] = {}
+    edits: dict[str, tuple[Edit, ...]] = {}
+    removals: list[Removal] = []
+    findings = [*loader.findings, *live.findings]
+    folds: dict[str, int] = {}
+    ranges: dict[str, tuple[tuple[int, int], ...]] = {}
+    for result in results:
+        if isinstance(result, Finding):
+            findings.append(result)
+            continue
+        for rule, count in result.folds:
+            folds[rule] = folds.get(rule, 0) + count
+        removals += result.removals
+        if result.edits:
+            data = snapshot.read(result.path)
+            noted = notice(data, result.edits)
+            files[result.path] = apply(data, noted)
+            edits[result.path] = noted
+            ranges[result.path] = kept_ranges(data, noted)
+    for use in live.dropped_uses:
+        findings.append(_dropped_use(marker, use))
+    for path, cause in _dead_files(snapshot, policy, loader, marker, live):
+        files[path] = None
+        lines = snapshot.read(path).count(b"\n")
+        removals.append(Removal(path, 1, max(lines, 1), "file", path, cause))
+    findings += _unmatched(policy, matched | set(folds))
+    removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
+    findings = sorted(set(findings), key=lambda f: (f.path, f.line, f.code, f.text))
+    statistics = {
+        "modules": len(loader.paths),
+        "modules_live": sum(s.executed for s in live.states.values()),
+        "modules_scanned": len(live.states),
+        "files_edited": len(edits),
+    }
+    return Outcome(files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics)
+
+
+def _dropped_use(marker: Marker, use: object) -> Finding:
+    path = marker.table.paths[use.module][0] if use.module in marker.table.paths else use.module  # type: ignore[attr-defined]
+    text = f"live code uses {use.name}, which a drop rule removes"  # type: ignore[attr-defined]
+    return Finding("PR220", path, use.pos >> 16, text, "keep it, or state the fact that makes the use dead")  # type: ignore[attr-defined]
+
+
+def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
+    found = []
+    for rule in policy.rules:
+        if rule.verb in ("root", "keep", "drop", "dynamic") and not rule.optional and rule.id not in matched:
+            text = f"rule {rule.id} matches nothing in this tree"
+            found.append(Finding("PR012", rule.location.file, rule.location.line, text, "correct it, or mark it optional, since or until"))
+    return found
+
+
+def _dead_files(snapshot: Snapshot, policy: Policy, loader: Loader, marker: Marker, live: Liveness) -> list[tuple[str, Cause]]:
+    """Files that go: modules nothing reaches, what drop rules name, data of folders that lost every module."""
+    owner = {path: module for module, (path, _) in loader.paths.items()}
+    alive = {state.summary.path for state in live.states.values() if state.executed}
+    because = {rule.id: rule for rule in policy.rules}
+    gone: list[tuple[str, Cause]] = []
+    had_code: dict[str, bool] = {}
+    for path, module in owner.items():
+        folder = path.rpartition("/")[0]
+        kept = path in alive or loader.load(module) is None and module not in marker.drops.modules and _unreadable(loader, module)
+        had_code[folder] = had_code.get(folder, False) or kept
+    for file in snapshot.files:
+        rule = next((t.rule for t in policy.drops if t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:"))), None)
+        if rule is not None and not any(t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:")) for t in policy.keeps):
+            gone.append((file.path, _rule_cause(because, rule)))
+            continue
+        module = owner.get(file.path)
+        if module is not None:
+            if file.path in alive or _unreadable(loader, module) and module not in marker.drops.modules:
+                continue
+            dropped = marker.drops.modules.get(module)
+            cause = _rule_cause(because, dropped) if dropped else Cause("unreached", (), (f"no live code imports {module}",))
+            gone.append((file.path, cause))
+        elif not _data_kept(file.path, had_code):
+            folder = file.path.rpartition("/")[0]
+            gone.append((file.path, Cause("unreached", (), (f"every module around {folder} is gone",))))
+    return gone
+
+
+def _unreadable(loader: Loader, module: str) -> bool:
+    return module in loader.untouchable and loader.load(module) is None
+
+
+def _data_kept(path: str, had_code: dict[str, bool]) -> bool:
+    """Data stays with the nearest folder that held modules; it goes when that folder lost all of them."""
+    folder = path.rpartition("/")[0]
+    while folder:
+        if folder in had_code:
+            if had_code[folder]:
+                return True
+            return any(kept for other, kept in had_code.items() if other.startswith(folder + "/"))
+        folder = folder.rpartition("/")[0]
+    return True
+
+
+def _rule_cause(because: dict[str, object], rule: str) -> Cause:
+    known = because.get(rule)
+    chain = (f"{rule} ({known.location.file}:{known.location.line}): {known.because}",) if known else (rule,)  # type: ignore[attr-defined]
+    return Cause("rule", (rule,), chain)

@@ -1,0 +1,123 @@
+"""Lowered files on demand: in this process, ahead of time in workers, or from the cache."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+
+from pruner.graph.symbols import ModuleTable
+from pruner.model import Finding, Snapshot
+from pruner.scan import summary as scan
+from pruner.scan.newer import lower_newer
+from pruner.scan.summary import Summary
+
+
+def lower_file(path: Path) -> tuple[bytes, str, int]:
+    """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
+    import libcst
+
+    data = path.read_bytes()
+    lines = data.count(b"\n")
+    try:
+        return scan.lower(data), "", lines
+    except (SyntaxError, ValueError, AttributeError) as error:
+        message = str(error)
+    try:
+        return lower_newer(data), "newer", lines
+    except (libcst.ParserSyntaxError, ValueError, UnicodeDecodeError):
+        return b"", message, lines
+
+
+class Loader:
+    """Gives summaries of modules; remembers files that nobody can read."""
+
+    def __init__(self, snapshot: Snapshot, jobs: int) -> None:
+        self.snapshot = snapshot
+        self.findings: list[Finding] = []
+        self.untouchable: set[str] = set()  # modules that must travel byte for byte
+        self.paths = module_paths(snapshot)
+        self.table = ModuleTable(self.paths, self.load)
+        self._summaries: dict[str, Summary | None] = {}
+        self._futures: dict[str, Future[tuple[bytes, str, int]]] = {}
+        self._pool: ProcessPoolExecutor | None = None
+        self.excluded: set[str] = set()
+        if jobs > 1 and len(self.paths) > 200:
+            self._pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
+
+    def load(self, module: str) -> Summary | None:
+        """The summary of a module, or None when the tree has no such file or nobody can read it."""
+        if module in self._summaries:
+            return self._summaries[module]
+        if module not in self.paths:
+            return None
+        path, package = self.paths[module]
+        future = self._futures.pop(module, None)
+        lowered, status, lines = future.result() if future is not None else lower_file(self.snapshot.root / path)
+        summary: Summary | None = None
+        if lowered:
+            summary = scan.build(path, module, package, lowered, lines)
+            summary.error = status
+        else:
+            advice = "the file travels byte for byte and nothing is removed because of it"
+            self.findings.append(Finding("PR210", path, 0, f"cannot be parsed: {status}", advice))
+        if status:
+            self.untouchable.add(module)
+        self._summaries[module] = summary
+        if summary is not None and self._pool is not None:
+            self._prefetch(summary)
+        return summary
+
+    def _prefetch(self, summary: Summary) -> None:
+        for target in _imports(summary, self.table):
+            if target in self.paths and target not in self._summaries and target not in self._futures and target not in self.excluded:
+                assert self._pool is not None
+                self._futures[target] = self._pool.submit(lower_file, self.snapshot.root / self.paths[target][0])
+
+    def close(self) -> None:
+        """Stop the workers."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+
+
+def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:
+    """Dotted module name → (path, is package) for every Python file below the import root."""
+    prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
+    found: dict[str, tuple[str, bool]] = {}
+    for file in snapshot.files:
+        if not file.path.endswith(".py") or not file.path.startswith(prefix):
+            continue
+        parts = file.path[len(prefix) : -3].split("/")
+        package = parts[-1] == "__init__"
+        if package:
+            parts = parts[:-1]
+        if not parts or not all(p.isidentifier() for p in parts):
+            continue
+        name = ".".join(parts)
+        if name not in found or package:  # a package wins over a module of the same name
+            found[name] = (file.path, package)
+    return found
+
+
+def _imports(summary: Summary, table: ModuleTable) -> list[str]:
+    """Modules that the file may import, at any depth (a superset: nothing is folded)."""
+    found: list[str] = []
+    stack: list[object] = [summary.body]
+    while stack:
+        part = stack.pop()
+        if not isinstance(part, tuple) or not part:
+            continue
+        if part[0] == "import" and len(part) == 5:
+            found += [name for name, _ in part[3]]
+        elif part[0] == "from" and len(part) == 7:
+            module = table.absolute(summary, part[3], part[4])
+            found.append(module)
+            found += [f"{module}.{name}" for name, _ in part[5]]
+        elif part[0] in ("def", "class", "if", "try", "with", "for", "while", "match"):
+            stack.extend(p for p in part[3:] if isinstance(p, tuple))
+        elif isinstance(part[0], tuple):
+            stack.extend(part)
+        elif part[0] not in ("e", "=", "return", "raise", "assert"):
+            stack.extend(p for p in part if isinstance(p, tuple) and p and isinstance(p[0], tuple))
+    return found

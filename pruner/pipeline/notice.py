@@ -1,0 +1,33 @@
+"""The notice line of modified files (Apache-2.0 section 4(b))."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pruner.edit import merge
+from pruner.model import Cause, Edit
+
+TEXT = b"# Modified by prune: parts were removed; PRUNED.json says which."
+
+
+def notice(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """The edits with one more: a comment line after the licence header (or at the top)."""
+    at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    offset = at
+    for line in data[at:].splitlines(keepends=True):
+        if not line.lstrip(b" \t").startswith(b"#"):
+            break
+        offset += len(line)
+    newline = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
+    if any(e.start < offset < e.stop or (e.start <= offset and e.text and e.start == offset) for e in edits):
+        # The place itself is edited: put the line in front of that text.
+        out = []
+        done = False
+        for e in edits:
+            if not done and e.start <= offset <= e.stop:
+                out.append(Edit(e.start, e.stop, TEXT + newline + e.text, e.cause))
+                done = True
+            else:
+                out.append(e)
+        return tuple(out)
+    return merge([*edits, Edit(offset, offset, TEXT + newline, Cause("notice"))])

@@ -1,0 +1,143 @@
+"""Rule targets against the tree: roots, keeps and drops become modules and symbols."""
+
+from __future__ import annotations
+
+import tomllib
+from configparser import ConfigParser
+from fnmatch import fnmatchcase
+
+from pruner.graph.drops import Drops
+from pruner.graph.live import Marker
+from pruner.graph.symbols import ModuleTable
+from pruner.model import Policy, Snapshot, Target
+
+
+def matching_modules(table: ModuleTable, pattern: str) -> list[str]:
+    """Modules that a target's text names: exact, fnmatch, ``pkg.*`` (children) or ``pkg.**`` (all below)."""
+    if pattern.endswith(".**"):
+        return table.below(pattern[:-3])
+    if pattern.endswith(".*") and "*" not in pattern[:-2]:
+        return [m for m in table.children.get(pattern[:-2], ()) if m in table.paths]
+    if any(c in pattern for c in "*?["):
+        return sorted(m for m in table.paths if fnmatchcase(m, pattern))
+    return [pattern] if pattern in table.paths else []
+
+
+def split_symbol(table: ModuleTable, target: Target) -> tuple[str, str] | None:
+    """(module, dotted name inside it) of a symbol target."""
+    if ":" in target.text:
+        module, _, name = target.text.partition(":")
+        return (module, name) if module in table else None
+    split = table.split(target.text)
+    return split if split and split[1] else None
+
+
+def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
+    """What drop rules name, less what keep rules name."""
+    kept = {m for t in policy.keeps if t.kind == "module" for m in matching_modules(table, t.text)}
+    kept_symbols = {s for t in policy.keeps if t.kind == "symbol" and (s := split_symbol(table, t))}
+    kept |= {module for module, _ in kept_symbols}
+    modules: dict[str, str] = {}
+    symbols: dict[tuple[str, str], str] = {}
+    for target in policy.drops:
+        if target.kind in ("module", "dotted"):
+            found = [m for m in matching_modules(table, target.text) if m not in kept]
+            for module in found:
+                modules[module] = target.rule
+                matched.add(target.rule)
+            if found or target.kind == "module":
+                continue
+        if target.kind in ("symbol", "dotted"):
+            split = split_symbol(table, target)
+            if split and "." not in split[1] and split not in kept_symbols:
+                symbols[split] = target.rule
+                matched.add(target.rule)
+    return Drops(modules, symbols)
+
+
+def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:
+    """(module, attribute) pairs that ``pyproject.toml`` or ``entry_points.txt`` names."""
+    found: list[str] = []
+    for file in snapshot.files:
+        if file.path.rpartition("/")[2] != text or file.path.count("/") > 1:
+            continue
+        content = snapshot.read(file.path).decode("utf-8")
+        if text.endswith(".toml"):
+            project = tomllib.loads(content).get("project", {})
+            groups = [project.get("scripts", {}), project.get("gui-scripts", {}), *project.get("entry-points", {}).values()]
+            found += [value for group in groups for value in group.values()]
+        else:
+            parser = ConfigParser(delimiters=("=",))
+            parser.optionxform = str  # type: ignore[assignment,method-assign]
+            parser.read_string(content)
+            found += [value for section in parser.sections() for value in parser[section].values()]
+    pairs = []
+    for value in found:
+        module, _, attribute = value.split("[")[0].strip().partition(":")
+        pairs.append((module.strip(), attribute.strip().split(".")[0]))
+    return pairs
+
+
+def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[str]) -> None:
+    """Everything that execution starts from, or that outsiders use."""
+    table = marker.table
+    for target in (*policy.roots, *policy.keeps):
+        before = len(marker.out.roots)
+        if target.kind == "project":
+            for module, name in entry_points(snapshot, target.text):
+                _root_symbol(marker, module, name, target.rule)
+        elif target.kind == "module" or (target.kind == "dotted" and matching_modules(table, target.text)):
+            for module in matching_modules(table, target.text):
+                if not marker.drops.module(module):
+                    _root_module(marker, module, target.rule)
+        else:
+            split = split_symbol(table, target)
+            if split:
+                _root_symbol(marker, split[0], split[1].split(".")[0], target.rule)
+        if len(marker.out.roots) > before:
+            matched.add(target.rule)
+    for dynamic in policy.dynamics:
+        if dynamic.package in table:
+            matched.add(dynamic.rule)
+        if not dynamic.site:
+            node = f"rule:{dynamic.rule}"
+            marker.out.roots.append((node, dynamic.rule))
+            marker.members(dynamic.package, dynamic.members, node)
+
+
+def _root_module(marker: Marker, module: str, rule: str) -> None:
+    node = f"rule:{rule}"
+    marker.out.roots.append((module, rule))
+    marker.execute(module, node, "root", "", 0)
+    state = marker.state(module)
+    if state is None:
+        return
+    exported = _exported(state)
+    for name, items in state.names.items():
+        public = not name.startswith("_")
+        if any(i.kind == "import" for i in items):
+            aliased = any(i.kind == "import" and i.stmt[0] == "from" and i.stmt[5][i.index][1] == name == i.stmt[5][i.index][0] for i in items)
+            public = (public and state.summary.package) or aliased
+        if public or name in exported:
+            marker.need(module, name, node, "root", 0)
+
+
+def _exported(state: object) -> set[str]:
+    items = state.names.get("__all__", ())  # type: ignore[attr-defined]
+    found: set[str] = set()
+    for item in items:
+        stmt = item.stmt
+        if stmt[0] == "=" and stmt[4][0] == "t":
+            found.update(e[1] for e in stmt[4][2] if e[0] == "c")
+    return found
+
+
+def _root_symbol(marker: Marker, module: str, name: str, rule: str) -> None:
+    node = f"rule:{rule}"
+    if module not in marker.table:
+        return
+    marker.out.roots.append((f"{module}:{name}" if name else module, rule))
+    if module in marker.table.paths:
+        marker.execute(module, node, "root", "", 0)
+    if name:
+        marker.need(module, name, node, "root", 0)

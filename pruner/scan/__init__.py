@@ -1,0 +1,1 @@
+"""Scanning: files to summaries."""

@@ -1,0 +1,228 @@
+"""``ast`` expressions lowered to the compact form of ``pruner.model.ir``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pruner.model.ir import EMPTY, Expr
+from pruner.scan import scopes
+
+_OPERATORS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in",
+    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_SIMPLE = (str, int, float, bool, type(None))
+_NAME_LIKE = re.compile(r"[\w.:/\-]{1,160}\Z")
+
+
+class Scopes:
+    """The stack of enclosing function, class and comprehension scopes."""
+
+    __slots__ = ("stack",)
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[str, frozenset[str], frozenset[str]]] = []
+
+    def push(self, kind: str, names: frozenset[str], declared: frozenset[str] = frozenset()) -> None:
+        """Enter a scope: kind ``f`` function or lambda, ``q`` comprehension, ``c`` class."""
+        self.stack.append((kind, names, declared))
+
+    def pop(self) -> None:
+        """Leave the innermost scope."""
+        self.stack.pop()
+
+    def tag(self, name: str) -> str:
+        """How a load of ``name`` resolves here: ``n`` global, ``v`` local, ``b`` class-level, either."""
+        direct = True
+        for kind, names, declared in reversed(self.stack):
+            if kind == "c":
+                if direct and name in names:
+                    return "b"
+                direct = False
+            elif name in names:
+                return "v"
+            elif name in declared:
+                return "n"
+            elif kind == "f":
+                direct = False
+        return "n"
+
+    @property
+    def in_class(self) -> bool:
+        """True directly in a class body."""
+        return bool(self.stack) and self.stack[-1][0] == "c"
+
+    @property
+    def at_module(self) -> bool:
+        """True outside every function and class."""
+        return not self.stack
+
+
+class Lowering:
+    """Lowers expressions; subclassed for statements."""
+
+    def __init__(self) -> None:
+        self.scopes = Scopes()
+        self._table: dict[type, Callable[[Any], Expr]] = {
+            ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
+            ast.Call: self._call, ast.BoolOp: self._boolop, ast.UnaryOp: self._unary, ast.IfExp: self._ifexp,
+            ast.Compare: self._compare, ast.Tuple: self._sequence, ast.List: self._sequence, ast.Set: self._sequence,
+            ast.Dict: self._dict, ast.NamedExpr: self._walrus, ast.Lambda: self._lambda, ast.ListComp: self._comprehension,
+            ast.SetComp: self._comprehension, ast.GeneratorExp: self._comprehension, ast.DictComp: self._comprehension,
+            ast.JoinedStr: self._joined, ast.FormattedValue: self._formatted, ast.BinOp: self._binop,
+            ast.Yield: self._yield, ast.YieldFrom: self._yield, ast.Await: self._yield, ast.Subscript: self._subscript,
+        }  # fmt: skip
+
+    def expr(self, node: ast.expr | None) -> Expr:
+        """Lower one expression."""
+        if node is None:
+            return EMPTY
+        lower = self._table.get(type(node))
+        if lower is not None:
+            return lower(node)
+        return self.opaque([self.expr(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
+
+    def exprs(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
+        """Lower several."""
+        return tuple(self.expr(node) for node in nodes if node is not None)
+
+    @staticmethod
+    def opaque(children: Sequence[Expr]) -> Expr:
+        """An operation that folding does not look into; only what it refers to matters."""
+        flat: list[Expr] = []
+        for child in children:
+            if child[0] == "o":
+                flat.extend(child[1])
+            elif child[0] != "c" or (isinstance(child[1], str) and _NAME_LIKE.match(child[1])):
+                flat.append(child)
+        return ("o", tuple(flat)) if flat else EMPTY
+
+    def _constant(self, node: ast.Constant) -> Expr:
+        value = node.value
+        if isinstance(value, _SIMPLE):
+            if isinstance(value, str) and len(value) > 400:
+                return EMPTY
+            return ("c", value)
+        return EMPTY
+
+    def _name(self, node: ast.Name) -> Expr:
+        return (self.scopes.tag(node.id), node.id, ())
+
+    def _attribute(self, node: ast.Attribute) -> Expr:
+        return self._extend(self.expr(node.value), "." + node.attr)
+
+    @staticmethod
+    def _extend(base: Expr, step: str) -> Expr:
+        if base[0] in "nvb" and len(base[0]) == 1:
+            return (base[0], base[1], (*base[2], step))
+        if base[0] == "x":
+            return ("x", base[1], (*base[2], step))
+        return ("x", base, (step,))
+
+    def _call(self, node: ast.Call) -> Expr:
+        func = self.expr(node.func)
+        if not node.keywords and all(isinstance(a, ast.Constant) and isinstance(a.value, _SIMPLE) for a in node.args):
+            if func[0] in ("n", "v", "b", "x"):
+                text = ", ".join(repr(a.value) for a in node.args)  # type: ignore[attr-defined]
+                return self._extend(func, f"({text})")
+        args = self.exprs(node.args)
+        kwargs = tuple((k.arg, self.expr(k.value)) for k in node.keywords)
+        if func[0] == "n" and not func[2] and func[1] in ("getattr", "hasattr") and not kwargs and len(args) >= 2:
+            name = args[1]
+            if func[1] == "getattr" and name[0] == "c" and isinstance(name[1], str) and name[1].isidentifier():
+                # getattr(torch.version, "hip", None) reads the attribute; the default is kept as an operand.
+                return ("k", func, args, kwargs)
+        return ("k", func, args, kwargs)
+
+    def _boolop(self, node: ast.BoolOp) -> Expr:
+        return ("&" if isinstance(node.op, ast.And) else "|", self.exprs(node.values))
+
+    def _unary(self, node: ast.UnaryOp) -> Expr:
+        if isinstance(node.op, ast.Not):
+            return ("!", self.expr(node.operand))
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            value = node.operand.value
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                return ("c", -value)
+        return self.opaque([self.expr(node.operand)])
+
+    def _ifexp(self, node: ast.IfExp) -> Expr:
+        return ("?", self.expr(node.test), self.expr(node.body), self.expr(node.orelse))
+
+    def _compare(self, node: ast.Compare) -> Expr:
+        rest = tuple((_OPERATORS[type(op)], self.expr(c)) for op, c in zip(node.ops, node.comparators, strict=True))
+        return ("=", self.expr(node.left), rest)
+
+    def _sequence(self, node: ast.Tuple | ast.List | ast.Set) -> Expr:
+        kind = {ast.Tuple: "t", ast.List: "l", ast.Set: "s"}[type(node)]
+        return ("t", kind, self.exprs(node.elts))
+
+    def _dict(self, node: ast.Dict) -> Expr:
+        return ("d", tuple((None if k is None else self.expr(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)))
+
+    def _walrus(self, node: ast.NamedExpr) -> Expr:
+        return (":=", node.target.id, self.expr(node.value))
+
+    def _lambda(self, node: ast.Lambda) -> Expr:
+        outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])
+        self.scopes.push("f", frozenset(scopes.parameters(node.args)))
+        body = self.expr(node.body)
+        self.scopes.pop()
+        return self.opaque([*outer, ("f", body)])
+
+    def _comprehension(self, node: Any) -> Expr:
+        first = self.expr(node.generators[0].iter)
+        self.scopes.push("q", scopes.comprehension_targets(node.generators))
+        parts: list[Expr] = []
+        for index, generator in enumerate(node.generators):
+            if index:
+                parts.append(self.expr(generator.iter))
+            parts.extend(self.exprs(generator.ifs))
+        if isinstance(node, ast.DictComp):
+            parts += [self.expr(node.key), self.expr(node.value)]
+        else:
+            parts.append(self.expr(node.elt))
+        self.scopes.pop()
+        return self.opaque([first, ("f", self.opaque(parts))])
+
+    def _joined(self, node: ast.JoinedStr) -> Expr:
+        parts: list[Expr] = []
+        before = ""
+        for value in node.values:
+            part = self.expr(value)
+            if isinstance(value, ast.FormattedValue) and before.rstrip().endswith("="):
+                # f"{is_cuda()=}" prints its own source text: the field is read, never folded.
+                text = "".join(before.rstrip()[:-1].split())
+                if text.endswith("".join(ast.unparse(value.value).split())):
+                    part = ("u", part)
+            before = value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
+            parts.append(part)
+        return ("j", tuple(parts))
+
+    def _formatted(self, node: ast.FormattedValue) -> Expr:
+        value = self.expr(node.value)
+        if node.format_spec is not None:
+            return self.opaque([value, self.expr(node.format_spec)])
+        return self.opaque([value])
+
+    def _binop(self, node: ast.BinOp) -> Expr:
+        left, right = self.expr(node.left), self.expr(node.right)
+        if isinstance(node.op, ast.Add) and (_is_text(left) or _is_text(right)):
+            return ("j", (left, right))
+        return self.opaque([left, right])
+
+    def _yield(self, node: Any) -> Expr:
+        return ("yield", self.expr(node.value))
+
+    def _subscript(self, node: ast.Subscript) -> Expr:
+        base, index = self.expr(node.value), self.expr(node.slice)
+        if index[0] == "c" and base[0] in ("n", "v", "b", "x"):
+            return self._extend(base, f"[{index[1]!r}]")
+        return self.opaque([base, index])
+
+
+def _is_text(expr: Expr) -> bool:
+    return expr[0] == "j" or (expr[0] == "c" and isinstance(expr[1], str))

@@ -1,0 +1,120 @@
+"""Which names a function or class binds, by Python's rules.
+
+Blind to ``exec`` and to names injected from outside (``builtins.X = ...``).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+class Bindings:
+    """Names bound directly in one scope: how often, and which are declared global or nonlocal."""
+
+    __slots__ = ("counts", "globals", "inner_nonlocals", "nonlocals", "yields")
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.inner_nonlocals: set[str] = set()
+        self.yields = False
+
+    def bind(self, name: str) -> None:
+        """Count one more binding of ``name``."""
+        self.counts[name] = self.counts.get(name, 0) + 1
+
+    @property
+    def local(self) -> frozenset[str]:
+        """Names that live in this scope."""
+        return frozenset(self.counts) - self.globals - self.nonlocals
+
+
+def _alias_name(alias: ast.alias) -> str:
+    return alias.asname or alias.name.split(".", 1)[0]
+
+
+def collect(nodes: Iterable[ast.AST]) -> Bindings:
+    """Bindings made by these nodes, not descending into nested scopes.
+
+    A walrus inside a comprehension binds in the enclosing function, a comprehension's own
+    target does not.
+    """
+    found = Bindings()
+    stack: list[tuple[ast.AST, bool]] = [(node, False) for node in nodes]
+    while stack:
+        node, inside = stack.pop()
+        kind = type(node)
+        if kind is ast.Name:
+            if not inside and not isinstance(node.ctx, ast.Load):  # type: ignore[attr-defined]
+                found.bind(node.id)  # type: ignore[attr-defined]
+            continue
+        if kind in _SCOPES:
+            if kind is not ast.Lambda:
+                found.bind(node.name)  # type: ignore[attr-defined]
+            _outer_parts(node, inside, stack)
+            if kind is not ast.ClassDef:
+                found.inner_nonlocals |= _nonlocals(node)
+            continue
+        if kind in (ast.Import, ast.ImportFrom):
+            for alias in node.names:  # type: ignore[attr-defined]
+                found.bind(_alias_name(alias))
+            continue
+        if kind is ast.Global:
+            found.globals.update(node.names)  # type: ignore[attr-defined]
+        elif kind is ast.Nonlocal:
+            found.nonlocals.update(node.names)  # type: ignore[attr-defined]
+        elif kind in (ast.Yield, ast.YieldFrom):
+            found.yields = True
+        elif (kind is ast.ExceptHandler and node.name) or (kind in (ast.MatchAs, ast.MatchStar) and node.name):  # type: ignore[attr-defined]
+            found.bind(node.name)  # type: ignore[attr-defined]
+        elif kind is ast.MatchMapping and node.rest:  # type: ignore[attr-defined]
+            found.bind(node.rest)  # type: ignore[attr-defined]
+        elif kind is ast.NamedExpr:
+            found.bind(node.target.id)  # type: ignore[attr-defined]
+            stack.append((node.value, inside))  # type: ignore[attr-defined]
+            continue
+        deeper = inside or kind in _COMPREHENSIONS
+        for child in ast.iter_child_nodes(node):
+            stack.append((child, deeper))
+    return found
+
+
+def _outer_parts(node: ast.AST, inside: bool, stack: list[tuple[ast.AST, bool]]) -> None:
+    """Parts of a nested scope that are evaluated in the enclosing one (they may hold a walrus)."""
+    if isinstance(node, ast.ClassDef):
+        outer: list[ast.AST] = [*node.decorator_list, *node.bases, *(k.value for k in node.keywords)]
+    else:
+        arguments = node.args  # type: ignore[attr-defined]
+        outer = [*arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]
+        outer += getattr(node, "decorator_list", [])
+    stack.extend((part, inside) for part in outer)
+
+
+def _nonlocals(node: ast.AST) -> set[str]:
+    return {name for inner in ast.walk(node) if isinstance(inner, ast.Nonlocal) for name in inner.names}
+
+
+def parameters(arguments: ast.arguments) -> tuple[str, ...]:
+    """All parameter names, in order."""
+    every = [*arguments.posonlyargs, *arguments.args]
+    if arguments.vararg:
+        every.append(arguments.vararg)
+    every += arguments.kwonlyargs
+    if arguments.kwarg:
+        every.append(arguments.kwarg)
+    return tuple(a.arg for a in every)
+
+
+def comprehension_targets(generators: Iterable[ast.comprehension]) -> frozenset[str]:
+    """Names that a comprehension binds for itself."""
+    return frozenset(
+        inner.id
+        for generator in generators
+        for inner in ast.walk(generator.target)
+        if isinstance(inner, ast.Name)
+    )

@@ -1,0 +1,165 @@
+"""Everything the later stages need of one file, independent of rules: cached by content digest.
+
+Blind to: names made by ``exec``, ``globals()[name] = ...`` with a computed name (reported as
+a dynamic site), and stores that C extensions make.
+"""
+
+from __future__ import annotations
+
+import ast
+import marshal
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from pruner.model.ir import Block, Expr, Stmt
+from pruner.scan.statements import StatementLowering
+
+FORMAT = 4  # part of every cache key: change it when the lowered form changes
+Guards = tuple[tuple[Expr, bool], ...]
+
+
+@dataclass(slots=True)
+class Store:
+    """One place that binds a module global. ``kind``: value, import, def, class, other."""
+
+    kind: str
+    guards: Guards
+    stmt: Stmt
+    index: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """One file, lowered and indexed."""
+
+    path: str
+    module: str
+    package: bool
+    body: Block
+    lines: int
+    stores: dict[str, list[Store]] = field(default_factory=dict)
+    rebinds: dict[str, list[Guards]] = field(default_factory=dict)
+    part_stores: list[tuple[str, tuple[str, ...], Guards, int]] = field(default_factory=list)
+    stars: list[tuple[Stmt, Guards]] = field(default_factory=list)
+    error: str = ""
+
+
+def lower(data: bytes) -> bytes:
+    """Lower a file to marshalled form. Raises SyntaxError, ValueError, RecursionError, AttributeError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(data)
+    return marshal.dumps(StatementLowering().block(tree.body))
+
+
+def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:
+    """Index a lowered file."""
+    summary = Summary(path, module, package, marshal.loads(lowered), lines)
+    _Indexer(summary).block(summary.body, (), False)
+    return summary
+
+
+class _Indexer:
+    def __init__(self, summary: Summary) -> None:
+        self.out = summary
+
+    def store(self, name: str, store: Store, inside: bool) -> None:
+        if inside:
+            self.out.rebinds.setdefault(name, []).append(store.guards)
+        else:
+            self.out.stores.setdefault(name, []).append(store)
+
+    def block(self, block: Block, guards: Guards, inside: bool) -> None:
+        for s in block:
+            getattr(self, "_" + s[0].replace("=", "assign"), self._other)(s, guards, inside)
+
+    def _other(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        return
+
+    def targets(self, targets: Any, s: Stmt, guards: Guards, inside: bool, kind: str) -> None:
+        for target in targets:
+            if target[0] == "n":
+                self.store(target[1], Store(kind, guards, s), inside)
+            elif target[0] == "s":
+                e = target[1]
+                if e[0] == "n" and e[2]:
+                    self.out.part_stores.append((e[1], e[2], guards, s[1]))
+            elif not inside:
+                self.store(target[1], Store(kind, guards, s), inside)
+
+    def _assign(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        if s[5] == "?":  # an annotation without a value binds nothing
+            return
+        plain = s[5] in "=:" and len(s[3]) == 1
+        several = s[5] == "=" and all(t[0] == "n" for t in s[3])  # a = b = value
+        self.targets(s[3], s, guards, inside, "value" if plain or several else "other")
+
+    def _e(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        e = s[3]
+        if e[0] == "k" and e[1] == ("n", "setattr", ()) and len(e[2]) == 3 and e[2][0][0] == "n":
+            name = e[2][1]
+            step = f".{name[1]}" if name[0] == "c" else ".*"
+            self.out.part_stores.append((e[2][0][1], (*e[2][0][2], step), guards, s[1]))
+
+    def _def(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        if not inside:
+            self.store(s[3], Store("def", guards, s), inside)
+        self.block(s[6][2], guards, True)
+
+    def _class(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        if not inside:
+            self.store(s[3], Store("class", guards, s), inside)
+        for part in s[7]:
+            if part[0] == "def":
+                self.block(part[6][2], guards, True)
+            else:
+                self.block((part,), guards, True)
+
+    def _if(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.block(s[4], (*guards, (s[3], True)), inside)
+        self.block(s[5], (*guards, (s[3], False)), inside)
+
+    def _while(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.block(s[4], (*guards, (s[3], True)), inside)
+        self.block(s[5], guards, inside)
+
+    def _for(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.targets(s[3], s, guards, inside, "other")
+        self.block(s[5], guards, inside)
+        self.block(s[6], guards, inside)
+
+    def _with(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.targets(s[4], s, guards, inside, "other")
+        self.block(s[5], guards, inside)
+
+    def _try(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.block(s[3], guards, inside)
+        for _, name, body, _pos in s[4]:
+            if name and not inside:
+                self.store(name, Store("other", guards, s), inside)
+            self.block(body, guards, inside)
+        self.block(s[5], guards, inside)
+        self.block(s[6], guards, inside)
+
+    def _match(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        for case in s[4]:
+            if not inside:
+                for name in case[1]:
+                    self.store(name, Store("other", guards, s), inside)
+            self.block(case[3], guards, inside)
+
+    def _del(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.targets(s[3], s, guards, inside, "other")
+
+    def _import(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        for index, (name, asname) in enumerate(s[3]):
+            if s[-1][index] == "n":
+                self.store(asname or name.split(".")[0], Store("import", guards, s, index), inside)
+
+    def _from(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        for index, (name, asname) in enumerate(s[5]):
+            if name == "*":
+                self.out.stars.append((s, guards))
+            elif s[-1][index] == "n":
+                self.store(asname or name, Store("import", guards, s, index), inside)

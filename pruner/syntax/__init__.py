@@ -1,0 +1,1 @@
+"""Text of Python files: offsets, and the door to LibCST."""
