@@ -12,7 +12,8 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 
     Raises ValueError when two replacements with text overlap: that is a fault of ours.
     """
-    ordered = sorted(edits, key=lambda e: (e.start, -e.stop))
+    # An insertion comes before a deletion that starts at the same place.
+    ordered = sorted(edits, key=lambda e: (e.start, e.stop != e.start, -e.stop))
     out: list[Edit] = []
     for edit in ordered:
         if out and edit.start < out[-1].stop:

@@ -239,7 +239,7 @@ class Evaluator:
             return self.droppable(e[1]) and all(self.droppable(r) for _, r in e[2])
         if tag == "d":
             return all((k is None or self.droppable(k)) and self.droppable(v) for k, v in e[1])
-        if tag in ("!", "f"):
+        if tag in ("!", "f", "u"):
             return self.droppable(e[1])
         if tag == "?":
             return all(self.droppable(p) for p in e[1:])

@@ -100,7 +100,6 @@ class Unit:
     imports: list[tuple[Stmt, int, str]] = field(default_factory=list)  # statement, alias index, read/orphan/unread/tried
     reads: list[tuple[Target, tuple[str, ...], int]] = field(default_factory=list)  # import targets read: path, line
     lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
-    definitions: list[Stmt] = field(default_factory=list)
 
 
 LEAVES, RAISES, FOLDED = 1, 2, 4
@@ -114,6 +113,7 @@ class Walker:
         self.module = module
         self.importer = importer  # (stmt, alias index) -> Target, for function-level imports
         self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
+        self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
         self.local = LocalView(world)
         self.ev = Evaluator(world, module, self.local)
@@ -441,6 +441,10 @@ class Walker:
     # -- definitions ------------------------------------------------------------------------
 
     def _def(self, s: Stmt) -> int:
+        if self.methods is not None and len(self.local.stack) == 1 and self.local.stack[0].is_class:
+            self.methods.append(s)
+            self._bind((s[3],))
+            return 0
         for part in (*s[4], *s[5]):
             self.read(part, s[1])
         self._bind((s[3],))
@@ -451,7 +455,7 @@ class Walker:
         """Walk a function until no removal changes what Python fixes by syntax."""
         params, names, body, flags, once, top = s[6]
         outer_body = self._function_body
-        if not self.local.stack:
+        if all(scope.is_class for scope in self.local.stack):
             self._function_body = body
         while True:
             mark = self._mark()
@@ -471,12 +475,14 @@ class Walker:
 
     def _mark(self) -> tuple[int, ...]:
         r, u = self.unit.remains, self.unit
-        return (len(r.chains), len(r.texts), len(r.calls), len(r.actions), len(u.imports), len(u.reads), len(u.lines), len(u.definitions))  # fmt: skip
+        return (len(r.chains), len(r.texts), len(r.calls), len(r.actions), len(u.imports), len(u.reads), len(u.lines), len(u.decisions))  # fmt: skip
 
     def _reset(self, mark: tuple[int, ...]) -> None:
         r, u = self.unit.remains, self.unit
-        for items, length in zip((r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines, u.definitions), mark, strict=True):  # fmt: skip
+        for items, length in zip((r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines), mark, strict=False):
             del items[length:]  # type: ignore[attr-defined]
+        while len(u.decisions) > mark[-1]:
+            u.decisions.popitem()
 
     def _must_freeze(self, scope: Scope, params: frozenset[str], generator: bool, body: Block) -> set[int]:
         if not scope.removed:
@@ -518,6 +524,15 @@ class Walker:
             status = "read" if raw is None or bound in scope.reads else "orphan" if bound in raw else "unread"
             self.unit.imports[at] = (stmt, index, status)
 
+    def method(self, owner: Stmt, s: Stmt) -> None:
+        """Walk one method of a class as a unit of its own."""
+        self.methods = None
+        self.local.stack.append(Scope(frozenset(owner[8]), is_class=True))
+        for part in (*s[4], *s[5]):
+            self.read(part, s[1])
+        self.function(s)
+        self.local.stack.pop()
+
     def _class(self, s: Stmt) -> int:
         for part in (*s[4], *s[5], *(v for _, v in s[6])):
             self.read(part, s[1])
@@ -529,6 +544,8 @@ class Walker:
         """Walk a class body; methods are walked as functions."""
         while True:
             mark = self._mark()
+            if self.methods is not None and not self.local.stack:
+                self.methods.clear()
             scope = Scope(frozenset(s[8]), is_class=True)
             self.local.stack.append(scope)
             self.block(s[7])

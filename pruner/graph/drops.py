@@ -6,7 +6,11 @@ from __future__ import annotations
 class Drops:
     """What drop rules name, minus what keep rules name."""
 
-    def __init__(self, modules: dict[str, str], symbols: dict[tuple[str, str], str]) -> None:
+    def __init__(
+        self, modules: dict[str, str], symbols: dict[tuple[str, str], str], entries: dict[str, dict[str, str]] | None = None
+    ) -> None:
+        self.entries = entries or {}  # canonical table or registering function → key → rule id
+        self.entries_met: set[str] = set()  # rules whose entry was found
         self.modules = modules  # module → rule id
         self.symbols = symbols  # (module, name) → rule id
 
@@ -28,3 +32,10 @@ class Drops:
         if (module, name) in self.symbols:
             return f"{module}:{name}", self.symbols[module, name]
         return None
+
+    def entry(self, table: str, key: str) -> str:
+        """Rule id that drops this entry of a table, or ""."""
+        rule = self.entries.get(table, {}).get(key, "")
+        if rule:
+            self.entries_met.add(rule)
+        return rule

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pruner.graph.live import Marker
 
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__", "importlib.util.find_spec", "runpy.run_module")
+_READERS = ("getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller")
 _WALKERS = ("pkgutil.iter_modules", "pkgutil.walk_packages")
 
 
@@ -23,6 +24,9 @@ def texts(marker: Marker, module: str, node: str, values: list[str]) -> None:
     state = marker.out.states[module]
     for text in values:
         if text.isidentifier():
+            marker.use_name(text)
+            if text.endswith("_") and len(text) > 2:
+                marker.use_pattern(re.escape(text) + r"\w*")  # n.startswith("case_") over dir(self)
             if text in state.names and any(i.kind in ("def", "class") for i in state.names[text]):
                 marker.need(module, text, node, "text", 0)
             continue
@@ -36,6 +40,9 @@ def texts(marker: Marker, module: str, node: str, values: list[str]) -> None:
             _script(marker, node, text)
             continue
         dotted = text.replace(":", ".")
+        for part in dotted.split("."):
+            if part.isidentifier():
+                marker.use_name(part)
         if "." not in dotted or not all(p.isidentifier() for p in dotted.split(".")):
             continue
         split = table.split(dotted)
@@ -64,10 +71,67 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         name = _callee(marker, module, e[1])
+        if name.rpartition(".")[2] in _READERS:
+            for argument in e[2]:
+                if argument[0] == "j":
+                    _built_name(marker, argument)
         if name in _IMPORTERS and e[2]:
             _import_call(marker, module, node, e)
         elif name in _WALKERS and e[2]:
             _walk_call(marker, module, node, e[2][0])
+
+
+def _built_name(marker: Marker, argument: Expr) -> None:
+    """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant."""
+    parts = _flatten(argument)
+    if any(p and re.fullmatch(r"\w+", p) for p in parts):
+        marker.use_pattern("".join(r"\w*" if p is None else re.escape(p) for p in parts))
+
+
+def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
+    """An import with constant arguments: ``find_spec("x")``, ``import_module(".a", "pkg")``."""
+    import ast
+
+    index = next(i for i, step in enumerate(chain[2]) if step[0] == "(")
+    name = _callee(marker, module, (chain[0], chain[1], chain[2][:index]))
+    if name not in _IMPORTERS:
+        return
+    arguments = [a for a in ast.literal_eval(chain[2][index][:-1] + ",)" if chain[2][index] != "()" else "()") if isinstance(a, str)]
+    if not arguments:
+        return
+    target = arguments[0]
+    if target.startswith("."):
+        target = (arguments[1] if len(arguments) > 1 else "") + target
+    if target in marker.table.paths:
+        marker.escape(target, node, 0, private=False)
+
+
+def pickle_hooks(marker: Marker, stmt: Expr, node: str) -> None:
+    """A ``find_class`` hook names packages whose classes arrive by name: all of them stay."""
+    if stmt[0] != "class":
+        return
+    for part in stmt[7]:
+        if part[0] == "def" and part[3] == "find_class":
+            for text in _strings(part):
+                package = text.rstrip(".")
+                if package in marker.table:
+                    for child in [package, *marker.table.below(package)]:
+                        marker.escape(child, node, 0)
+
+
+def _strings(part: object) -> list[str]:
+    if not isinstance(part, tuple):
+        return []
+    if len(part) == 2 and part[0] == "c" and isinstance(part[1], str):
+        return [part[1]]
+    found = [t for p in part for t in _strings(p)]
+    if len(part) == 3 and part[0] in ("n", "v", "b", "x"):
+        import ast
+
+        for step in part[2]:
+            if isinstance(step, str) and step[:1] == "(" and len(step) > 2:
+                found += [a for a in ast.literal_eval(step[:-1] + ",)") if isinstance(a, str)]
+    return found
 
 
 def _callee(marker: Marker, module: str, func: Expr) -> str:

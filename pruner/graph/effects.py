@@ -7,20 +7,43 @@ is not listed has an effect: its module stays when it is imported.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from pruner.fold.evaluate import Evaluator
 
 if TYPE_CHECKING:
     from pruner.graph.world import ProgramWorld
 
 STDLIB = frozenset(sys.stdlib_module_names) - {"antigravity", "this"}
 PURE_DECORATORS = frozenset(
-    ["property", "staticmethod", "classmethod", "functools.lru_cache", "functools.cache", "functools.wraps", "functools.cached_property", "functools.total_ordering", "functools.singledispatch", "dataclasses.dataclass", "contextlib.contextmanager", "contextlib.asynccontextmanager", "abc.abstractmethod", "typing.overload", "typing.final", "typing.runtime_checkable", "typing.no_type_check", "enum.unique"]
+    """
+    property staticmethod classmethod functools.lru_cache functools.cache functools.wraps
+    functools.cached_property functools.total_ordering functools.singledispatch dataclasses.dataclass
+    contextlib.contextmanager contextlib.asynccontextmanager abc.abstractmethod typing.overload typing.final
+    typing.runtime_checkable typing.no_type_check enum.unique
+    """.split()
 )
 PURE_BASES = frozenset(
-    ["object", "abc.ABC", "enum.Enum", "enum.IntEnum", "enum.Flag", "enum.IntFlag", "enum.StrEnum", "typing.Protocol", "typing.Generic", "typing.NamedTuple", "typing.TypedDict", "tuple", "list", "dict", "set", "str", "int", "float", "Exception", "BaseException", "ValueError", "TypeError", "RuntimeError", "KeyError", "ImportError", "NotImplementedError", "OSError", "AttributeError", "Warning", "threading.Thread", "ast.NodeVisitor", "ast.NodeTransformer", "logging.Handler", "logging.Filter", "logging.Formatter", "argparse.Action", "argparse.ArgumentParser", "argparse.Namespace", "collections.OrderedDict", "collections.UserDict", "contextlib.ContextDecorator", "contextlib.AbstractContextManager", "json.JSONEncoder", "pickle.Unpickler"]
+    """
+    object abc.ABC enum.Enum enum.IntEnum enum.Flag enum.IntFlag enum.StrEnum typing.Protocol typing.Generic
+    typing.NamedTuple typing.TypedDict tuple list dict set str int float Exception BaseException ValueError
+    TypeError RuntimeError KeyError ImportError NotImplementedError OSError AttributeError Warning
+    threading.Thread ast.NodeVisitor ast.NodeTransformer logging.Handler logging.Filter logging.Formatter
+    argparse.Action argparse.ArgumentParser argparse.Namespace collections.OrderedDict collections.UserDict
+    contextlib.ContextDecorator contextlib.AbstractContextManager json.JSONEncoder pickle.Unpickler
+    """.split()
 )
 PURE_CALLS = frozenset(
-    ["logging.getLogger", "typing.TypeVar", "typing.ParamSpec", "typing.NewType", "typing.cast", "collections.namedtuple", "collections.defaultdict", "collections.OrderedDict", "collections.deque", "collections.Counter", "dataclasses.field", "functools.partial", "threading.Lock", "threading.RLock", "threading.local", "threading.Event", "re.compile", "pathlib.Path", "os.path.join", "os.path.dirname", "os.path.abspath", "os.path.basename", "os.getenv", "os.environ.get", "enum.auto", "itertools.count", "contextvars.ContextVar", "operator.itemgetter", "operator.attrgetter", "importlib.util.find_spec", "types.SimpleNamespace", "types.MappingProxyType", "weakref.WeakValueDictionary", "weakref.WeakKeyDictionary", "frozenset", "math.sqrt", "math.log", "math.log2", "math.ceil", "math.floor", "time.time", "time.perf_counter", "time.monotonic", "asyncio.Lock"]
+    """
+    logging.getLogger typing.TypeVar typing.ParamSpec typing.NewType typing.cast collections.namedtuple
+    collections.defaultdict collections.OrderedDict collections.deque collections.Counter dataclasses.field
+    functools.partial threading.Lock threading.RLock threading.local threading.Event re.compile pathlib.Path
+    os.path.join os.path.dirname os.path.abspath os.path.basename os.getenv os.environ.get enum.auto
+    itertools.count contextvars.ContextVar operator.itemgetter operator.attrgetter importlib.util.find_spec
+    types.SimpleNamespace types.MappingProxyType weakref.WeakValueDictionary weakref.WeakKeyDictionary
+    frozenset math.sqrt math.log math.log2 math.ceil math.floor time.time time.perf_counter time.monotonic
+    asyncio.Lock inspect.getsource inspect.signature inspect.isfunction inspect.isclass inspect.getdoc
+    """.split()
 )
 
 
@@ -55,3 +78,150 @@ def _plain_metaclass(world: ProgramWorld, module: str, keywords: tuple) -> bool:
         if key == "metaclass":
             return value[0] == "n" and world.canonical(module, value[1], value[2]) in ("abc.ABCMeta", "enum.EnumMeta")
     return True
+
+
+MODULE_HOOKS = frozenset(
+    """
+    forward extra_repr state_dict load_state_dict get_extra_state set_extra_state reset_parameters train eval
+    _load_from_state_dict _save_to_state_dict _apply _get_name
+    """.split()
+)
+_TAME_BASES = frozenset("object abc.ABC typing.Generic typing.Protocol torch.nn.Module torch.nn.modules.module.Module enum.Enum enum.IntEnum".split())
+
+
+def foreign_base(world: ProgramWorld, module: str, stmt: Any, depth: int = 0) -> bool:
+    """True when an outside class may call methods of this class by names that the tree does not hold."""
+    if depth > 20:
+        return True
+    for base in stmt[5]:
+        if base[0] == "o" and base[1]:
+            base = base[1][0]
+        if base[0] != "n":
+            return True
+        path = tuple(step for step in base[2] if step[0] == ".")
+        symbol, rest = world.follow(module, base[1], path)
+        if symbol.kind == "builtin":
+            if symbol.name != "object" and not symbol.name.endswith(("Error", "Exception", "Warning")):
+                return True
+            continue
+        if symbol.text in _TAME_BASES:
+            continue
+        if symbol.kind != "binding" or rest:
+            return True
+        stores = world.stores(symbol.module, symbol.name)
+        if not stores or any(s.kind != "class" for s in stores):
+            return True
+        if any(foreign_base(world, symbol.module, s.stmt, depth + 1) for s in stores):
+            return True
+    return any(key not in ("metaclass",) for key, _ in stmt[6])
+
+
+def callee(world: ProgramWorld, module: str, e: Any) -> str:
+    """Canonical name of what an expression calls or, for a decorator, of the decorator itself."""
+    if e[0] == "k":
+        e = e[1]
+    if e[0] == "n":
+        path = e[2]
+        while path and path[-1][0] == "(":
+            path = path[:-1]
+        return world.canonical(module, e[1], path)
+    return "?"
+
+
+def decorated(world: ProgramWorld, module: str, decorators: tuple[Any, ...]) -> str:
+    """Why applying the decorators has an effect; "" when it has none."""
+    for decorator in decorators:
+        if decorator[0] == "b" and decorator[2] and decorator[2][-1] in (".setter", ".getter", ".deleter"):
+            continue
+        name = callee(world, module, decorator)
+        if name in PURE_DECORATORS or name in world.purities or name.endswith((".setter", ".getter", ".deleter")):
+            continue
+        called = decorator[0] == "k" or (decorator[0] == "n" and bool(decorator[2]) and decorator[2][-1][0] == "(")
+        if pure_decorator(world, name, called):
+            continue
+        return f"decorator {name}"
+    return ""
+
+
+def pure_decorator(world: ProgramWorld, name: str, called: bool) -> bool:
+    """True when applying a decorator of the tree registers nothing.
+
+    ``@dec`` runs the body of ``dec``; ``@dec(...)`` also runs the functions that ``dec`` defines.
+    What the wrappers do when they are called does not matter: then the decorated name is in use.
+    """
+    split = world.table.split(name)
+    if split is None or not split[1] or "." in split[1]:
+        return False
+    return _quiet_function(world, split[0], split[1], 1 if called else 0, 0)
+
+
+def _quiet_function(world: ProgramWorld, module: str, name: str, inner: int, depth: int) -> bool:
+    stores = world.stores(module, name)
+    if len(stores) != 1 or depth > 4:
+        return False
+    stmt = stores[0].stmt
+    if stores[0].kind == "class":
+        return plain_class(world, module, name) and all(
+            _Quiet(world, module, 0, depth + 1).block(part[6][2])
+            for part in stmt[7]
+            if part[0] == "def" and part[3] in ("__init__", "__new__", "__call__")
+        )
+    return stores[0].kind == "def" and all(_memo(d, world, module) for d in stmt[4]) and _Quiet(world, module, inner, depth + 1).block(stmt[6][2])
+
+
+def _memo(decorator: Any, world: ProgramWorld, module: str) -> bool:
+    e = decorator[1] if decorator[0] == "k" else decorator
+    return e[0] == "n" and world.canonical(module, e[1], tuple(p for p in e[2] if p[0] == ".")) in PURE_DECORATORS
+
+
+class _Quiet:
+    """Statements that only make values and mark their own objects."""
+
+    def __init__(self, world: ProgramWorld, module: str, inner: int, depth: int) -> None:
+        self.world = world
+        self.module = module
+        self.inner = inner
+        self.depth = depth
+        self.ev = Evaluator(world, module)
+
+    def block(self, block: Any) -> bool:
+        """True when no statement can be noticed from outside."""
+        return all(self.statement(s) for s in block)
+
+    def statement(self, s: Any) -> bool:
+        """One statement."""
+        tag = s[0]
+        if tag in ("pass", "break", "continue", "nonlocal", "class"):
+            return True
+        if tag in ("return", "e"):
+            return self.expr(s[3])
+        if tag == "raise":
+            return all(self.expr(p) for p in s[3])
+        if tag == "=":
+            return self.expr(s[4]) and all(t[0] == "v" or (t[0] == "s" and t[1][0] == "v") for t in s[3])
+        if tag == "def":
+            return not self.inner or _Quiet(self.world, self.module, self.inner - 1, self.depth).block(s[6][2])
+        if tag in ("if", "while"):
+            return self.expr(s[3]) and self.block(s[4]) and self.block(s[5])
+        if tag == "for":
+            return self.expr(s[4]) and self.block(s[5]) and self.block(s[6])
+        if tag == "assert":
+            return self.expr(s[3]) and self.expr(s[4])
+        return False
+
+    def expr(self, e: Any) -> bool:
+        """One expression: droppable, or a call that is quiet itself."""
+        if self.ev.droppable(e):
+            return True
+        if e[0] in ("o", "t", "j", "&", "|"):
+            return all(self.expr(p) for p in (e[2] if e[0] == "t" else e[1]))
+        func, args = (e[1], [*e[2], *(v for _, v in e[3])]) if e[0] == "k" else (e, [])
+        if func[0] != "n" or not all(self.expr(a) for a in args):
+            return False
+        path = func[2][:-1] if func[2] and func[2][-1][0] == "(" else func[2]
+        symbol, rest = self.world.follow(self.module, func[1], path)
+        if rest:
+            return False
+        if symbol.text in PURE_CALLS or symbol.text in PURE_DECORATORS or symbol.text in self.world.purities:
+            return True
+        return symbol.kind == "binding" and _quiet_function(self.world, symbol.module, symbol.name, 0, self.depth + 1)

@@ -11,17 +11,18 @@ modules instead; reflection over modules that never appear as values.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import deque
 from dataclasses import dataclass, field
 
 import networkx as nx
 
-from pruner.fold.residual import Unit, Walker
+from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph import dynamic
-from pruner.graph.effects import STDLIB
+from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
 from pruner.graph.drops import Drops
-from pruner.graph.module import Item, ModuleState, ModuleWalker, dropped_import, function_import, imported_modules
+from pruner.graph.module import Item, Method, ModuleState, ModuleWalker, dropped_import, function_import, imported_modules
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy
@@ -68,7 +69,11 @@ class Marker:
         self._bodies: deque[str] = deque()
         self._effects: dict[str, bool] = {}
         self._seen: set[tuple[str, str]] = set()
-        self._walk_results: dict[tuple[str, int], Unit] = {}
+        self.names_used: set[str] = set()
+        self.patterns: list[re.Pattern[str]] = []
+        self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
+        self._methods: deque[tuple[str, Item, Method]] = deque()
+        self._lost: set[tuple[str, str]] = set()
         self._unread: list[tuple[str, Stmt, int]] = []
 
     # -- state ------------------------------------------------------------------------------
@@ -111,8 +116,13 @@ class Marker:
         self._take(module, module, state.unit)
         summary = state.summary
         for item in state.items:
-            if item.effect or self._import_effect(state, item):
+            if item.effect:
                 self.live(module, item, module, "effect")
+            elif self._import_effect(state, item):
+                # The import must run; which of its aliases stays is settled at the fixed point.
+                state.required[item.stmt[1]] = "effect"
+                for target in self._targets(summary, item):
+                    self.execute(target, module, "import for effect", summary.path, line_of(item.stmt[1]))
             elif item.kind == "star":
                 target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
                 if target not in self.table:
@@ -132,9 +142,9 @@ class Marker:
     def _targets(self, summary: Summary, item: Item) -> list[str]:
         s = item.stmt
         if s[0] == "import":
-            return imported_modules(self.table, s[3][item.index][0], "")
+            return imported_modules(self.world, s[3][item.index][0], "")
         module = self.table.absolute(summary, s[3], s[4])
-        return imported_modules(self.table, module, s[5][item.index][0])
+        return imported_modules(self.world, module, s[5][item.index][0])
 
     def effectful(self, module: str, importer: str) -> bool:
         """True when running the module (or a parent, or what it imports) does more than define things."""
@@ -194,6 +204,11 @@ class Marker:
         found = False
         if state is not None:
             for item in state.names.get(name, ()):
+                if item.dropped:
+                    self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, f"{module}:{name}", False))
+                    found = True
+                    continue
+                item.api = item.api or kind == "root"
                 self.edge(source, f"{module}:{name}", kind, path, line)
                 self.live(module, item, source, kind)
                 found = True
@@ -207,6 +222,8 @@ class Marker:
                     return True
                 self.execute(child, source, kind, path, line)
             return True
+        if not found and state is not None and name in state.summary.stores:
+            self._lost.add((module, name))
         return found
 
     def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
@@ -229,15 +246,20 @@ class Marker:
         """Mark until nothing changes."""
         while True:
             self._drain()
-            if not self._keep_cycles() and not self._recheck_poison():
+            changed = self._keep_cycles()
+            changed |= self._freeze_lost()
+            if not changed and not self._keep_required():
                 break
         self._collect_dead_aliases()
         return self.out
 
     def _drain(self) -> None:
-        while self._bodies or self.work:
+        while self._bodies or self.work or self._methods:
             if self._bodies:
                 self._run_body(self._bodies.popleft())
+                continue
+            if self._methods:
+                self._run_method(*self._methods.popleft())
                 continue
             module, item = self.work.popleft()
             self._run_item(module, item)
@@ -251,7 +273,62 @@ class Marker:
         if item.kind in ("import", "star"):
             self._run_import(state, item, node)
             return
+        dynamic.pickle_hooks(self, item.stmt, node)
         unit = walk_item(self.world, state.summary, self.drops, item)
+        self._take(module, node, unit)
+        if item.kind == "class":
+            self._sort_methods(module, item)
+
+    # -- methods ---------------------------------------------------------------------------------
+
+    def _sort_methods(self, module: str, item: Item) -> None:
+        """Methods of a live class: those that something may call now, and those that wait for their name."""
+        foreign = foreign_base(self.world, module, item.stmt)
+        for method in item.methods:
+            name = method.stmt[3]
+            if foreign or self._special(module, item, method) or self._named(name):
+                self._live_method(module, item, method)
+            else:
+                self._waiting.setdefault(name, []).append((module, item, method))
+
+    def _special(self, module: str, item: Item, method: Method) -> bool:
+        name = method.stmt[3]
+        if (name.startswith("_") and name.endswith("_")) or name in MODULE_HOOKS:
+            return True
+        if item.api and not name.startswith("_"):
+            return True
+        return bool(decorated(self.world, module, method.stmt[4]))
+
+    def _named(self, name: str) -> bool:
+        return name in self.names_used or any(p.fullmatch(name) for p in self.patterns)
+
+    def _live_method(self, module: str, item: Item, method: Method) -> None:
+        if not method.live:
+            method.live = True
+            self._methods.append((module, item, method))
+
+    def use_name(self, name: str) -> None:
+        """Live code names an attribute: methods of that name live."""
+        if name not in self.names_used:
+            self.names_used.add(name)
+            for waiting in self._waiting.pop(name, ()):
+                self._live_method(*waiting)
+
+    def use_pattern(self, pattern: str) -> None:
+        """Live code builds attribute names of this shape."""
+        compiled = re.compile(pattern)
+        if compiled not in self.patterns:
+            self.patterns.append(compiled)
+            for name in [n for n in self._waiting if compiled.fullmatch(n)]:
+                for waiting in self._waiting.pop(name):
+                    self._live_method(*waiting)
+
+    def _run_method(self, module: str, item: Item, method: Method) -> None:
+        if method.walked:
+            return
+        method.walked = True
+        node = f"{module}:{item.names[0]}"
+        unit = walk_method(self.world, self.out.states[module].summary, self.drops, item, method)
         self._take(module, node, unit)
 
     def _run_import(self, state: ModuleState, item: Item, node: str) -> None:
@@ -288,12 +365,21 @@ class Marker:
         positions = [p for _, p in unit.lines]
         for index, chain in enumerate(remains.chains):
             pos = positions[index] if index < len(positions) else 0
+            if any(step[0] == "(" for step in chain[2]):
+                dynamic.chain_call(self, module, node, chain)
+            for step in chain[2]:
+                if step[0] == ".":
+                    self.use_name(step[1:])
+            if chain[0] == "b":
+                self.use_name(chain[1])
             if chain[0] in ("n", "b"):
                 self._chain(module, chain[1], chain[2], node, pos)
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
         for stmt, index, status in unit.imports:
             self._local_import(module, node, stmt, index, status)
+        for name in remains.attributes:
+            self.use_name(name)
         dynamic.texts(self, module, node, remains.texts)
         dynamic.calls(self, module, node, remains.calls)
 
@@ -379,7 +465,10 @@ class Marker:
         graph = nx.DiGraph()
         for module, state in self.out.states.items():
             if state.executed:
-                graph.add_edges_from((module, t) for t in state.eager)
+                for target in state.eager:
+                    # Importing a.b runs a first: the parents are part of the cycle.
+                    parts = target.split(".")
+                    graph.add_edges_from((module, ".".join(parts[:cut])) for cut in range(1, len(parts) + 1))
         group: dict[str, int] = {}
         for index, component in enumerate(nx.strongly_connected_components(graph)):
             if len(component) > 1:
@@ -389,15 +478,62 @@ class Marker:
             if not state.executed or module not in group:
                 continue
             for item in state.items:
-                if item.kind == "import" and not item.live:
+                if item.kind == "import" and not item.live and item.stmt[1] not in state.required:
                     targets = self._targets(state.summary, item)
                     if any(group.get(t) == group[module] and self.out.states[t].executed for t in targets if t in self.out.states):
-                        self.live(module, item, module, "cycle")
+                        state.required[item.stmt[1]] = "cycle"
                         changed = True
         return changed
 
-    def _recheck_poison(self) -> bool:
-        return False
+    def _keep_required(self) -> bool:
+        """An import that must run and lost every alias keeps its first one."""
+        changed = False
+        for module, state in list(self.out.states.items()):
+            if not state.executed:
+                continue
+            for pos in state.required:
+                aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
+                if aliases and not any(i.live for i in aliases):
+                    self.live(module, aliases[0], module, state.required[pos])
+                    changed = True
+        return changed
+
+    def _freeze_lost(self) -> bool:
+        """Names that live code reads and that only decided branches bind keep those branches.
+
+        ``if _is_hip: from aiter import f`` with ``f`` read under a run-time test: upstream would
+        raise NameError there; so must we, but no checker may find a name that nobody defines.
+        The branch stays behind a literal false test.
+        """
+        lost, self._lost = self._lost, set()
+        changed = False
+        for module, name in sorted(lost):
+            state = self.out.states[module]
+            positions = {g[2] for store in state.summary.stores[name] for g in store.guards} - state.frozen
+            if positions:
+                state.frozen |= positions
+                self._rewalk(state)
+                changed = True
+                self.need(module, name, module, "frozen", 0)
+        return changed
+
+    def _rewalk(self, state: ModuleState) -> None:
+        old = {(i.stmt[1], i.index, i.kind): i for i in state.items}
+        fresh = ModuleWalker(self.world, state.summary, self.drops, state.frozen).walk()
+        for index, item in enumerate(fresh.items):
+            known = old.get((item.stmt[1], item.index, item.kind))
+            if known is not None:
+                fresh.items[index] = known
+        state.items = fresh.items
+        state.unit, state.effects, state.eager = fresh.unit, fresh.effects, fresh.eager
+        state.names = {}
+        for item in state.items:
+            for name in item.names:
+                state.names.setdefault(name, []).append(item)
+        self._take(state.summary.module, state.summary.module, state.unit)
+        for item in state.items:
+            if item.effect and not item.live:
+                self.live(state.summary.module, item, state.summary.module, "effect")
 
     def _collect_dead_aliases(self) -> None:
         for module, state in self.out.states.items():
@@ -443,10 +579,51 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -
     elif item.kind == "class":
         for part in (*s[4], *s[5], *(v for _, v in s[6])):
             walker.read(part, s[1])
+        walker.methods = []
         walker.class_body(s)
+        item.methods = item.methods or [Method(m) for m in walker.methods]
     elif s[0] == "=" and not (item.names == ("__all__",) and s[4][0] == "t"):
         # The entries of a literal `__all__` keep nothing: they follow what is kept.
         if len(s) > 6:
             walker.read(s[6], s[1])
-        walker.read(s[4], s[1])
+        entries = dropped_entries(drops, f"{summary.module}.{item.names[0]}", s[4])
+        if entries:
+            walker.unit.decisions[s[1]] = Decision("entries", frozenset(entries.values()), tuple(sorted(entries)))
+            walker.read(_without(s[4], entries), s[1])
+        else:
+            walker.read(s[4], s[1])
     return walker.unit
+
+
+def walk_method(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, method: Method) -> Unit:
+    """Walk one live method as its own unit."""
+    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    walker.method(item.stmt, method.stmt)
+    return walker.unit
+
+
+def dropped_entries(drops: Drops, table: str, value: Stmt) -> dict[int, str]:
+    """Indices of the entries of a table literal that drop rules name: index → rule id."""
+    if table not in drops.entries:
+        return {}
+    found = {}
+    if value[0] == "d":
+        keys = [k for k, _ in value[1]]
+    elif value[0] == "t":
+        keys = list(value[2])
+    else:
+        return {}
+    for index, key in enumerate(keys):
+        if key is None:
+            continue
+        text = str(key[1]) if key[0] == "c" else key[1] + "".join(key[2]) if key[0] == "n" else ""
+        rule = drops.entry(table, text)
+        if rule:
+            found[index] = rule
+    return found
+
+
+def _without(value: Stmt, entries: dict[int, str]) -> Stmt:
+    if value[0] == "d":
+        return ("d", tuple(pair for index, pair in enumerate(value[1]) if index not in entries))
+    return ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))

@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pruner.fold.residual import Unit, Walker
+from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
-from pruner.graph.effects import PURE_BASES, PURE_CALLS, PURE_DECORATORS, plain_class
+from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class
 from pruner.model.ir import Expr, Stmt
 from pruner.scan.summary import Summary
 
@@ -33,6 +33,18 @@ class Item:
     effect: str = ""  # why it runs whenever the module is imported; "" = on demand only
     live: bool = False
     walked: bool = False
+    dropped: str = ""  # rule id of a drop rule that names it as an entry of a registry
+    methods: list[Method] = field(default_factory=list)
+    api: bool = False  # a root or keep names the class: its public methods have users outside
+
+
+@dataclass(slots=True)
+class Method:
+    """A method of a live class: lives when live code names it."""
+
+    stmt: Stmt
+    live: bool = False
+    walked: bool = False
 
 
 @dataclass(slots=True)
@@ -47,14 +59,18 @@ class ModuleState:
     eager: list[str] = field(default_factory=list)  # modules of the tree that the body imports
     executed: bool = False
     escaped: bool = False
+    required: dict[int, str] = field(default_factory=dict)  # imports that must run, by position: why
+    frozen: set[int] = field(default_factory=set)
 
 
 class ModuleWalker(Walker):
     """Walks a module body; at module level it registers items instead of reading them."""
 
-    def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops) -> None:
+    def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops, frozen: set[int] | None = None) -> None:
         super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
         self.program = world
+        self.drops = drops
+        self.frozen = set(frozen or ())
         self.state = ModuleState(summary, self.unit)
         self._forced = 0  # inside for/while/with: everything runs
         self._tried = 0
@@ -90,6 +106,11 @@ class ModuleWalker(Walker):
         return super()._if(s)
 
     def _e(self, s: Stmt) -> int:
+        if self._top and s[3][0] in ("n", "k"):
+            rule = self.drops.entry(*_registration(self.program, self.module, s[3]))
+            if rule:
+                self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}))
+                return 0
         if self._top and not (s[3][0] == "c" or s[3] == ("o", ())) and not self.droppable(s[3]):
             self._effect(s, "call")
         return super()._e(s)
@@ -166,28 +187,18 @@ class ModuleWalker(Walker):
         return 0
 
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
-        if why:
+        for decorator in s[4]:
+            item.dropped = item.dropped or self.drops.entry(*_registration(self.program, self.module, decorator))
+        if why and not item.dropped:
             item.effect = why
             self._effect(s, why)
         self._add(item)
 
     def _decorated(self, decorators: tuple[Expr, ...]) -> str:
-        for decorator in decorators:
-            name = self._callee(decorator)
-            if name in PURE_DECORATORS or name in self.program.purities or name.endswith((".setter", ".getter", ".deleter")):
-                continue
-            return f"decorator {name}"
-        return ""
+        return decorated(self.program, self.module, decorators)
 
     def _callee(self, e: Expr) -> str:
-        if e[0] == "k":
-            e = e[1]
-        if e[0] == "n":
-            path = e[2]
-            while path and path[-1][0] == "(":
-                path = path[:-1]
-            return self.program.canonical(self.module, e[1], path)
-        return "?"
+        return callee(self.program, self.module, e)
 
     def droppable(self, e: Expr) -> bool:
         """Droppable, taking calls that only make a value for pure."""
@@ -270,7 +281,7 @@ class ModuleWalker(Walker):
                 item.effect = "future"
             self._add(item)
             module = name if s[0] == "import" else table.absolute(summary, s[3], s[4])
-            for target in imported_modules(table, module, name if s[0] == "from" else ""):
+            for target in imported_modules(self.program, module, name if s[0] == "from" else ""):
                 self.state.eager.append(target)
         return 0
 
@@ -280,17 +291,28 @@ class ModuleWalker(Walker):
         return super()._del(s)
 
 
-def imported_modules(table: Any, module: str, name: str) -> list[str]:
+def _registration(world: ProgramWorld, module: str, e: Expr) -> tuple[str, str]:
+    """(canonical callee, key) of ``register("key", ...)`` with a constant first argument."""
+    if e[0] == "k" and e[1][0] == "n" and e[2] and e[2][0][0] == "c":
+        return world.canonical(module, e[1][1], e[1][2]), str(e[2][0][1])
+    if e[0] == "n" and e[2] and e[2][-1][0] == "(" and len(e[2][-1]) > 2:
+        import ast
+
+        first = ast.literal_eval(e[2][-1][:-1] + ",)")[0]
+        return world.canonical(module, e[1], e[2][:-1]), str(first)
+    return "", ""
+
+
+def imported_modules(world: ProgramWorld, module: str, name: str) -> list[str]:
     """Modules of the tree that an import runs: the module, its parents, and a submodule that it names."""
+    table = world.table
     if module not in table:
-        split = table.split(module)
-        return [split[0]] if split and split[0] in table.paths and module.startswith(split[0]) else []
+        return []
     found = [module]
     if name and name != "*":
-        child = f"{module}.{name}"
-        summary = table.load(module) if module in table.paths else None
-        if child in table and (summary is None or name not in summary.stores):
-            found.append(child)
+        symbol = world.attribute(module, name)
+        if symbol.kind == "module" and symbol.module == f"{module}.{name}":
+            found.append(symbol.module)
     return found
 
 

@@ -89,7 +89,7 @@ class ProgramWorld:
     def alive(self, module: str, guards: Guards) -> bool:
         """False when a decided test excludes the place."""
         ev = Evaluator(self, module)
-        for test, polarity in guards:
+        for test, polarity, _ in guards:
             truth = ev.truth(test)
             if truth is not None and truth[1] and truth[0] != polarity:
                 return False
@@ -259,6 +259,8 @@ class ProgramWorld:
         stores = self.stores(symbol.module, symbol.name)
         if not stores or any(s.kind != "value" for s in stores):
             return None
+        if any(s.stmt[4][0] == "d" or (s.stmt[4][0] == "t" and s.stmt[4][1] != "t") for s in stores):
+            return None  # a list that starts empty may be filled at run time
         ev = Evaluator(self, symbol.module)
         return V.join([ev.value(s.stmt[4]) for s in stores])
 

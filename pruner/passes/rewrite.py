@@ -13,7 +13,7 @@ from typing import Any
 
 from pruner.edit import merge
 from pruner.fold.residual import Unit
-from pruner.graph.live import Liveness, Marker, walk_item
+from pruner.graph.live import Liveness, Marker, walk_item, walk_method
 from pruner.graph.module import ModuleWalker
 from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import Expr
@@ -69,13 +69,20 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     body = lowering.block(tree.body)
     state = live.states[module]
     summary = Summary(path, module, state.summary.package, body, 0)
-    fresh = ModuleWalker(marker.world, summary, marker.drops).walk()
+    fresh = ModuleWalker(marker.world, summary, marker.drops, state.frozen).walk()
     units: list[Unit] = [fresh.unit]
-    for old, item in zip(state.items, fresh.items, strict=True):
-        if old.live and item.kind not in ("import", "star"):
-            units.append(walk_item(marker.world, summary, marker.drops, item))
-    pin = _pinner(marker)
     plan = Plan()
+    for old, item in zip(state.items, fresh.items, strict=True):
+        if not old.live or item.kind in ("import", "star"):
+            continue
+        units.append(walk_item(marker.world, summary, marker.drops, item))
+        for known, method in zip(old.methods, item.methods, strict=True):
+            if known.live:
+                units.append(walk_method(marker.world, summary, marker.drops, item, method))
+            else:
+                name = f"{module}.{item.names[0]}.{method.stmt[3]}"
+                plan.dead[method.stmt[1]] = ("method", name, Cause("unreached", (), ("no live code names the method",)))
+    pin = _pinner(marker)
     plan.guard = guard
     folds: dict[str, int] = {}
     for unit in units:
@@ -128,10 +135,12 @@ def _dead_items(state: Any, plan: Plan) -> None:
     for item in state.items:
         if item.live:
             continue
+        if item.dropped:
+            plan.dead[item.stmt[1]] = (item.kind, f"{state.summary.module}.{item.names[0]}", Cause("rule", (item.dropped,), (item.dropped,)))
         for name in item.names:
             if name not in alive:
                 plan.exports[name] = cause
-        if item.kind in ("def", "class", "value") and not seen[item.stmt[1]] and item.stmt[0] != "pass":
+        if item.kind in ("def", "class", "value") and not item.dropped and not seen[item.stmt[1]] and item.stmt[0] != "pass":
             what = {"def": "function", "class": "class", "value": "variable"}[item.kind]
             plan.dead[item.stmt[1]] = (what, f"{state.summary.module}.{item.names[0]}", cause)
         elif item.kind == "star":

@@ -62,9 +62,10 @@ class StatementEditor:
     # -- suites -----------------------------------------------------------------------------
 
     def suite(self, body: Sequence[ast.stmt], owner: ast.AST | None, force: bool = True) -> bool:
-        """Edit a suite. False when nothing of it is left (``force`` then puts a ``pass`` there)."""
+        """Edit a suite. False when nothing of it is left: ``force`` then puts a ``pass`` there."""
         left = [self.statement(node) for node in body]
-        self._delete([n for n, keep in zip(body, left, strict=True) if not keep], body, left)
+        if any(left) or body is self.tree.body:
+            self._delete([n for n, keep in zip(body, left, strict=True) if not keep], body, left)
         if any(left):
             self._guard_docstring(body, left, owner)
             return True
@@ -73,15 +74,17 @@ class StatementEditor:
         return False
 
     def _pass(self, body: Sequence[ast.stmt]) -> None:
-        start = self.text.start(body[0])
-        first = self.text.first_line(body[0])
-        cause = self._cause_of(body[0])
-        if self.text.data[self.text.line_start(first) : start].strip() and first == body[0].lineno:
-            self.edits.append(Edit(start, start, b"pass", cause))  # `if x: gone()` on one line
+        """A suite that lost everything keeps a ``pass``."""
+        first, last = body[0], body[-1]
+        begin = self.text.first_line(first)
+        start = self._begin(first)
+        cause = self._cause_of(first)
+        if self.text.data[self.text.line_start(begin) : start].strip(b" \t\x0c@"):
+            self.edits.append(Edit(start, self.text.stop(last), b"pass", cause))  # `if x: gone()` on one line
             return
-        line = self.text.line_start(first)
-        text = self.text.indent(first) + b"pass" + self.text.newline
-        self.edits.append(Edit(line, line, text, cause))
+        end = self.block_end(last) if hasattr(last, "body") else last.end_lineno or last.lineno
+        text = self.text.indent(begin) + b"pass" + self.text.newline
+        self.edits.append(Edit(self.text.line_start(begin), self.text.line_stop(end), text, cause))
 
     def _cause_of(self, node: ast.stmt) -> Cause:
         decision = self.plan.decisions.get(place(node))
@@ -187,7 +190,32 @@ class StatementEditor:
     def _record(self, node: ast.stmt, what: str, name: str, cause: Cause) -> None:
         self.removals.append(Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause))
 
+    def _entries(self, node: ast.Assign | ast.AnnAssign, decision: Any) -> None:
+        """Entries of a table literal that drop rules name."""
+        value = node.value
+        if isinstance(value, ast.Dict):
+            elements: list[Any] = [_Pair(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
+        else:
+            elements = list(value.elts)  # type: ignore[union-attr]
+        dead = list(decision.detail)
+        cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
+        for index in dead:
+            element = elements[index]
+            self.removals.append(Removal(self.path, element.lineno, element.end_lineno, "entry", f"[{index}]", cause))
+        self._remove_elements(elements, dead, cause)
+        kept = [e for i, e in enumerate(elements) if i not in dead]
+        if isinstance(value, ast.Tuple) and len(kept) == 1:
+            stop = self.text.stop(kept[0])
+            if dead[-1] > elements.index(kept[0]):
+                self.edits.append(Edit(stop, stop, b",", cause))  # a tuple of one keeps its comma
+            elif self.text.data[stop : self.text.stop(value)].strip()[:1] != b",":
+                self.edits.append(Edit(stop, stop, b",", cause))
+
     def _plain(self, node: ast.AST) -> None:
+        if isinstance(node, (ast.Assign, ast.AnnAssign)):
+            decision = self.plan.decisions.get(place(node))
+            if decision is not None and decision.action == "entries":
+                self._entries(node, decision)
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             self._exports(node.value)
         for child in ast.iter_child_nodes(node):
@@ -362,7 +390,7 @@ class StatementEditor:
             self.edits.append(Edit(start, self._suite_end(node.body, node), b"", cause))
         elif self._is_elif(node):
             following: ast.If = node.orelse[0]  # type: ignore[assignment]
-            self.edits.append(Edit(self.text.start(node), self.text.start(following), b"", cause))
+            self.edits.append(Edit(start, self.text.line_start(following.lineno), b"", cause))
             self._elif(parent, following)
         else:
             line = self._else_line(node.body[-1], node.orelse[0])
@@ -475,9 +503,10 @@ class StatementEditor:
             editor.visit(part)
             start, stop = self.text.start(part), self.text.stop(part)
             moved = [Edit(e.start - start, e.stop - start, e.text, e.cause) for e in merge(editor.edits)]
-            texts.append(apply(self.text.data[start:stop], moved))
+            text = apply(self.text.data[start:stop], moved)
+            texts.append(b"(" + text + b")" if isinstance(part, ast.NamedExpr) else text)
         joined = f" {word} ".encode().join(texts)
-        return b"(" + joined + b")" if b"\n" in joined else joined
+        return b"(" + joined + b")" if b"\n" in joined and not joined.startswith(b"(") else joined
 
     # -- global statements act on the whole function, wherever they stand --------------------------
 
@@ -559,6 +588,14 @@ class StatementEditor:
                 last = index == len(elements) - 1
                 end = stop if last and not text.data[stop : comma + 1].strip() == b"," else comma + 1 if comma >= 0 else stop
                 self.edits.append(Edit(start, end, b"", cause))
+
+
+class _Pair:
+    """A dict entry as one node."""
+
+    def __init__(self, key: ast.expr, value: ast.expr) -> None:
+        self.lineno, self.col_offset = key.lineno, key.col_offset
+        self.end_lineno, self.end_col_offset = value.end_lineno, value.end_col_offset
 
 
 def _own(node: ast.AST) -> list[ast.AST]:

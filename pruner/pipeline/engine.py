@@ -137,7 +137,7 @@ def _dead_files(snapshot: Snapshot, policy: Policy, loader: Loader, marker: Mark
     had_code: dict[str, bool] = {}
     for path, module in owner.items():
         folder = path.rpartition("/")[0]
-        kept = path in alive or loader.load(module) is None and module not in marker.drops.modules and _unreadable(loader, module)
+        kept = path in alive or (_unreadable(loader, module) and module not in marker.drops.modules)
         had_code[folder] = had_code.get(folder, False) or kept
     for file in snapshot.files:
         rule = next((t.rule for t in policy.drops if t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:"))), None)
@@ -146,7 +146,7 @@ def _dead_files(snapshot: Snapshot, policy: Policy, loader: Loader, marker: Mark
             continue
         module = owner.get(file.path)
         if module is not None:
-            if file.path in alive or _unreadable(loader, module) and module not in marker.drops.modules:
+            if file.path in alive or (_unreadable(loader, module) and module not in marker.drops.modules):
                 continue
             dropped = marker.drops.modules.get(module)
             cause = _rule_cause(because, dropped) if dropped else Cause("unreached", (), (f"no live code imports {module}",))

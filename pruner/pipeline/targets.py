@@ -52,7 +52,12 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
             if split and "." not in split[1] and split not in kept_symbols:
                 symbols[split] = target.rule
                 matched.add(target.rule)
-    return Drops(modules, symbols)
+    entries: dict[str, dict[str, str]] = {}
+    for target in policy.drops:
+        if target.kind == "entry":
+            table_name, _, key = target.text.rpartition("[")
+            entries.setdefault(table_name, {})[key.rstrip("]")] = target.rule
+    return Drops(modules, symbols, entries)
 
 
 def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:
@@ -94,6 +99,8 @@ def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[
             split = split_symbol(table, target)
             if split:
                 _root_symbol(marker, split[0], split[1].split(".")[0], target.rule)
+                for part in split[1].split(".")[1:]:
+                    marker.use_name(part)
         if len(marker.out.roots) > before:
             matched.add(target.rule)
     for dynamic in policy.dynamics:
@@ -118,7 +125,7 @@ def _root_module(marker: Marker, module: str, rule: str) -> None:
         if any(i.kind == "import" for i in items):
             aliased = any(i.kind == "import" and i.stmt[0] == "from" and i.stmt[5][i.index][1] == name == i.stmt[5][i.index][0] for i in items)
             public = (public and state.summary.package) or aliased
-        if public or name in exported:
+        if (public or name in exported) and not marker.drops.symbol(module, name):
             marker.need(module, name, node, "root", 0)
 
 

@@ -16,7 +16,7 @@ from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
 
 FORMAT = 4  # part of every cache key: change it when the lowered form changes
-Guards = tuple[tuple[Expr, bool], ...]
+Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 
 @dataclass(slots=True)
@@ -117,11 +117,11 @@ class _Indexer:
                 self.block((part,), guards, True)
 
     def _if(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        self.block(s[4], (*guards, (s[3], True)), inside)
-        self.block(s[5], (*guards, (s[3], False)), inside)
+        self.block(s[4], (*guards, (s[3], True, s[1])), inside)
+        self.block(s[5], (*guards, (s[3], False, s[1])), inside)
 
     def _while(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        self.block(s[4], (*guards, (s[3], True)), inside)
+        self.block(s[4], (*guards, (s[3], True, s[1])), inside)
         self.block(s[5], guards, inside)
 
     def _for(self, s: Stmt, guards: Guards, inside: bool) -> None:

@@ -47,7 +47,7 @@ function draw() {
   drawContents($("contents"), state, open, filtered, choose);
   drawCauses($("causes"), state, change);
   const removals = drawLedger($("ledger"), state, change);
-  $("matches").textContent = number(removals) + " removals, " + number(open.before) + " lines before, " +
+  $("found").textContent = number(removals) + " removals, " + number(open.before) + " lines before, " +
     number(open.after) + " after" + (filtered ? ", " + number(open.hit) + " removed by the choice" : "");
   if (byKeyboard) focusCell(cameFrom);
   byKeyboard = false;

@@ -40,7 +40,7 @@ function cells(row, values) {
 }
 
 function scroll(element, name) {
-  const box = make("div", undefined, { class: "scroll", role: "region", tabindex: "0", "aria-label": name });
+  const box = make("div", undefined, { class: "scroll", role: "group", tabindex: "0", "aria-label": name });
   box.append(element);
   return box;
 }

@@ -109,6 +109,12 @@ function drawInner(cell, item, filtered, width, height) {
     const mini = document.createElement("span");
     mini.className = "mini";
     place(mini, boxes[index]);
+    if (boxes[index][2] > 60 && boxes[index][3] > 16) {
+      const label = document.createElement("span");
+      label.className = "label";
+      label.textContent = child.name;
+      mini.append(label);
+    }
     paint(mini, child, filtered);
     cell.append(mini);
   });

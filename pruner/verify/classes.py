@@ -1,0 +1,154 @@
+"""Classes of the tree: enum members as constants, attribute facts, subclass questions.
+
+Blind to attributes that ``__getattr__``, descriptors or metaclasses of outside packages make.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from pruner.verify.rules import Stated
+from pruner.verify.scopes import Scope
+from pruner.verify.values import UNKNOWN, Val
+from pruner.verify.world import Symbol, World
+
+ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
+MIXED = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "str", "int"})
+
+
+class Classes:
+    """Questions about the classes of one world."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._ancestors: dict[Symbol, tuple[list[Symbol], set[str]]] = {}
+
+    def ancestors(self, symbol: Symbol) -> tuple[list[Symbol], set[str]]:
+        """The class and its bases in the tree (itself first), and the outside or unknown bases (dotted)."""
+        if symbol in self._ancestors:
+            return self._ancestors[symbol]
+        self._ancestors[symbol] = ([symbol], set())
+        own: list[Symbol] = [symbol]
+        outside: set[str] = set()
+        node = self.world.definition(symbol)
+        if not isinstance(node, ast.ClassDef):
+            outside.add("?")
+        else:
+            for base in node.bases:
+                while isinstance(base, ast.Subscript):  # Generic[T]
+                    base = base.value
+                found = self.dotted(base, symbol[1])
+                if found is None:
+                    outside.add("?")
+                elif found[0] == "symbol":
+                    inner, far = self.ancestors(found)
+                    own.extend(row for row in inner if row not in own)
+                    outside |= far
+                else:
+                    outside.add(found[1])
+        self._ancestors[symbol] = (own, outside)
+        return own, outside
+
+    def dotted(self, node: ast.expr, module: str) -> Symbol | None:
+        """The symbol of a dotted expression at module level."""
+        if isinstance(node, ast.Name):
+            return self.world.resolve(module, node.id)
+        if isinstance(node, ast.Attribute):
+            base = self.dotted(node.value, module)
+            if base is None:
+                return None
+            if base[0] == "module":
+                return self.world.resolve(base[1], node.attr)
+            if base[0] == "outside":
+                return ("outside", f"{base[1]}.{node.attr}", "")
+        return None
+
+    def enum(self, symbol: Symbol | None) -> ast.ClassDef | None:
+        """The class statement when the symbol is an enum without members in its bases."""
+        node = self.world.definition(symbol)
+        if symbol is None or not isinstance(node, ast.ClassDef):
+            return None
+        return node if self.ancestors(symbol)[1] & ENUMS else None
+
+    def member(self, symbol: Symbol | None, name: str) -> str:
+        """``module:Class.NAME`` when that is a member of an enum of the tree, else ``""``."""
+        node = self.enum(symbol)
+        if symbol is None or node is None or name not in members(node):
+            return ""
+        return f"{symbol[1]}:{symbol[2]}.{name}"
+
+    def impossible(self, left: Val, name: str, right: Val) -> bool | None:
+        """A comparison with an enum member that nothing can produce any more.
+
+        ``Phase(word)``, ``Phase[word]``, iteration and passing the class on are producers of
+        every member, so such a class is never decided here.
+        """
+        for val in (left, right):
+            if val.member and not self.possible(val.member):
+                if name in ("Is", "IsNot"):
+                    return name == "IsNot"
+                module, _, rest = val.member.partition(":")
+                symbol: Symbol = ("symbol", module, rest.partition(".")[0])
+                # "hip" == Kind.HIP is true for a string mixin, whoever produced the string.
+                if name in ("Eq", "NotEq") and not self.ancestors(symbol)[1] & MIXED and not self.own_eq(symbol):
+                    return name == "NotEq"
+        return None
+
+    def own_eq(self, symbol: Symbol) -> bool:
+        """Does the class or a base of it in the tree define ``__eq__``?"""
+        for row in self.ancestors(symbol)[0]:
+            node = self.world.definition(row)
+            if isinstance(node, ast.ClassDef) and any(
+                isinstance(item, ast.FunctionDef) and item.name == "__eq__" for item in node.body
+            ):
+                return True
+        return False
+
+    def possible(self, member: str) -> bool:
+        """Can a value of the program be this member?"""
+        if dropped(self.world.stated, member):
+            return False
+        seen = self.world.seen
+        return member in seen.produced or member.rpartition(".")[0] in seen.loose
+
+    def attribute_fact(
+        self,
+        node: ast.Attribute,
+        scope: Scope,
+        facts: dict[str, list[tuple[str, Val]]],
+        symbol: Callable[[ast.expr, Scope], Symbol | None],
+    ) -> Val:
+        """A fact on an attribute of every instance of a class, when no store contradicts it."""
+        rows = facts.get(node.attr)
+        if not rows or len(rows) != 1 or not isinstance(node.ctx, ast.Load):
+            return UNKNOWN
+        owner, value = rows[0]
+        if not isinstance(node.value, ast.Name) or symbol(node.value, scope) is not None:
+            return UNKNOWN
+        seen = self.world.seen
+        if "*" in seen.vague_attributes or owner in seen.vague_attributes:
+            return UNKNOWN
+        for place, _, stored in seen.attributes.get(node.attr, ()):
+            if place not in ("", owner):
+                continue  # self.attr of an unrelated class
+            if value.consts is None or not any(stored == c and type(stored) is type(c) for c in value.consts):
+                return UNKNOWN
+        return value
+
+
+def members(node: ast.ClassDef) -> dict[str, ast.expr]:
+    """The member assignments of an enum class body."""
+    found: dict[str, ast.expr] = {}
+    for item in node.body:
+        if isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name):
+            name = item.targets[0].id
+            if not name.startswith("_"):
+                found[name] = item.value
+    return found
+
+
+def dropped(stated: Stated, member: str) -> bool:
+    """Does a drop rule name this member (``module:Class.NAME`` or the cases' ``module.Class.NAME``)?"""
+    spellings = {member, member.replace(":", ".")}
+    return any(text in spellings for _, text in stated.drops)

@@ -1,0 +1,369 @@
+"""Translation validation of one file: the output must be the specialised upstream, less what may go.
+
+Both files are walked in parallel. Statements with the same text are the same; the rest is brought
+to canonical form under the facts and matched in order. What is missing must be a binding that the
+output does not have any more (a claim, judged later against the whole tree), an entry that a drop
+rule names, or code that the folder itself finds dead.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from pruner.verify.canon import Canon, Term
+from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_symbol
+from pruner.verify.effects import Effects
+from pruner.verify.licence import Licence, enum_values
+from pruner.verify.names import module_names, resolver
+from pruner.verify.scopes import Scope, class_scope, function_scope
+from pruner.verify.shape import (
+    Definition,
+    docstring,
+    is_generator,
+    reads,
+    undocumented,
+    without_docstring,
+)
+from pruner.verify.suites import Item, Suites
+
+GUARD = "_prune_guard"
+_KINDS = {"Function": "function", "Class": "class", "Import": "import", "Assign": "variable", "AnnAssign": "variable"}
+
+
+class Side:
+    """One file: its lines and its syntax tree."""
+
+    def __init__(self, data: bytes, tree: ast.Module) -> None:
+        self.lines = data.replace(b"\r\n", b"\n").split(b"\n")
+        self.tree = tree
+
+    def text(self, node: ast.stmt) -> tuple[str, bytes]:
+        """The source of a statement, decorators included, without its own indentation."""
+        first, column = node.lineno, node.col_offset
+        for item in getattr(node, "decorator_list", ()):
+            if item.lineno <= first:
+                first, column = item.lineno, item.col_offset - 1
+        last = node.end_lineno or first
+        if first == last:
+            return type(node).__name__, self.lines[first - 1][column : node.end_col_offset]
+        rows = [self.lines[first - 1][column:], *self.lines[first : last - 1]]
+        rows.append(self.lines[last - 1][: node.end_col_offset])
+        return type(node).__name__, b"\n".join(rows)
+
+
+class Comparison:
+    """Compares one file of the output with the upstream file of the same path."""
+
+    def __init__(self, effects: Effects, module: str, path: str, upstream: Side, output: Side) -> None:
+        self.effects = effects
+        self.world = effects.world
+        self.module = module
+        self.up, self.out = upstream, output
+        self.resolve = resolver(module, self.world.tree.is_package(module))
+        self.canon = Canon(effects)
+        self.output_suites = Suites(self.canon)
+        self.result = FileResult(path)
+        self.prefix = ""
+        self.licence = Licence(self.world.stated, module, set())
+        self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
+        self.upstream_suites = Suites(self.canon, self._erase)
+
+    def run(self) -> FileResult:
+        """Compare the whole file."""
+        scope = self.effects.module_scope(self.module)
+        package = self.world.tree.is_package(self.module)
+        names = module_names(self.out.tree, self.module, package)
+        other = Scope("module", self.module, None, names, node=self.out.tree)
+        live = {name for name in (scope.names.bindings if scope.names else {}) if self.world.live(self.module, name)}
+        gone = live - set(names.bindings)
+        self.licence.gone = gone
+        self._pair(scope, gone)
+        if gone:
+            # Reads of a removed module-level name that would fail, or find a builtin instead.
+            for name in sorted(gone & _identifiers(self.out.tree) & reads(self.out.tree, other, self._build)):
+                self._problem(0, 0, f"{name!r} is still read, but the module no longer binds it")
+        self._suite(self.up.tree.body, self.out.tree.body, scope, other, "module")
+        self.result.entries += self.licence.entries
+        return self.result
+
+    # -- suites --------------------------------------------------------------------------------
+
+    def _suite(
+        self, up: Sequence[ast.stmt], out: Sequence[ast.stmt], scope: Scope, other: Scope, kind: str
+    ) -> None:
+        documented = docstring(out)
+        if kind == "module" and undocumented(out):
+            documented, out = None, out[2:]
+        elif kind in ("module", "function", "class"):
+            out_body = without_docstring(out)
+            if documented != docstring(up):
+                self._problem(_line(up), _line(out), "the docstring changed, went, or a stray string became one")
+            out = out_body
+        if kind in ("module", "function", "class"):
+            up = without_docstring(up)
+        rows_up = [self.up.text(node) for node in up]
+        rows_out = [self.out.text(node) for node in out]
+        if rows_up == rows_out:
+            return
+        gaps = [
+            (up[a:b], out[c:d])
+            for tag, a, b, c, d in SequenceMatcher(None, rows_up, rows_out, autojunk=False).get_opcodes()
+            if tag != "equal"
+        ]
+        before = len(self.result.problems), len(self.result.claims), len(self.result.lost), self.licence.entries
+        for gap_up, gap_out in gaps:
+            # The text of a statement may match the wrong twin, so a failing gap proves nothing yet.
+            self._canonical(gap_up, gap_out, scope, other, kind)
+        if len(self.result.problems) > before[0]:
+            partial = self.result.problems[before[0] :]
+            del self.result.problems[before[0] :], self.result.claims[before[1] :], self.result.lost[before[2] :]
+            self.licence.entries = before[3]
+            self._canonical(up, out, scope, other, kind)
+            if len(self.result.problems) - before[0] > len(partial):
+                self.result.problems[before[0] :] = partial
+
+    def _canonical(
+        self, up: Sequence[ast.stmt], out: Sequence[ast.stmt], scope: Scope, other: Scope, kind: str
+    ) -> None:
+        whole = "function" if kind == "function" else "suite"
+        left: list[Item] = getattr(self.upstream_suites, whole)(up, scope)
+        right: list[Item] = [i for i in getattr(self.output_suites, whole)(out, other) if not _is_guard(i)]
+        if kind == "class" and isinstance(scope.node, ast.ClassDef) and isinstance(other.node, ast.ClassDef):
+            self._members(left, scope.node)
+            self._members(right, other.node)
+        self.result.statements += len(left)
+        self._match(left, right, scope, other)
+
+    def _members(self, items: list[Item], node: ast.ClassDef) -> None:
+        """Enum members compare by value: ``GRAPH = 3`` may stand for ``GRAPH = auto()``."""
+        home = ("symbol", self.module, node.name)
+        if self.effects.classes.enum(home) is None:
+            return
+        values = enum_values(node)
+        for item in items:
+            if item.kind == "Assign" and len(item.binds) == 1 and item.binds[0] in values:
+                value = values[item.binds[0]]
+                item.key = ("Member", item.binds[0], type(value).__name__, repr(value))
+
+    def _match(self, left: list[Item], right: list[Item], scope: Scope, other: Scope) -> None:
+        i = j = 0
+        while i < len(left) or j < len(right):
+            u = left[i] if i < len(left) else None
+            o = right[j] if j < len(right) else None
+            if u is not None and o is not None and self._paired(u, o):
+                self._descend(u, o, scope, other)
+                i, j = i + 1, j + 1
+            elif u is not None and self._absent(u, scope, right[j:]):
+                i += 1
+            elif u is not None and o is not None and self._same_head(u, o):
+                self._descend(u, o, scope, other)
+                i, j = i + 1, j + 1
+            elif u is None and o is not None:
+                self._problem(0, o.line, f"{_what(o)} is not in upstream at this place")
+                j += 1
+            elif u is not None and (o is None or any(self._paired(u, later) is False and later.signature == o.signature for later in left[i + 1 :])):
+                self._problem(u.line, o.line if o else 0, f"{_what(u)} is missing{self._reason(u, scope)}")
+                i += 1
+            elif u is not None and o is not None:
+                later = next((k for k in range(j + 1, len(right)) if right[k].signature == u.signature), None)
+                if later is not None:
+                    self._problem(u.line, o.line, f"{_what(o)} is not in upstream at this place")
+                    j += 1
+                else:
+                    self._problem(u.line, o.line, f"{_what(u)} became {_what(o)}{self._reason(u, scope)}")
+                    i, j = i + 1, j + 1
+
+    def _paired(self, u: Item, o: Item) -> bool:
+        return u.signature == o.signature
+
+    def _same_head(self, u: Item, o: Item) -> bool:
+        if u.kind != o.kind:
+            return False
+        if u.key == o.key:
+            return True
+        return u.kind in ("Assign", "AnnAssign", "AugAssign") and self.licence.allows(u.key, o.key)
+
+    def _descend(self, u: Item, o: Item, scope: Scope, other: Scope) -> None:
+        if u.kind in ("Function", "Class"):
+            if self.up.text(u.node) != self.out.text(o.node):  # type: ignore[arg-type]
+                self._definition(u.node, o.node, scope, other)  # type: ignore[arg-type]
+            return
+        if u.kind in ("Try", "TryStar"):
+            self._handler_names(u, o, other)
+        if len(u.blocks) != len(o.blocks):
+            self._problem(u.line, o.line, f"{_what(u)} has another number of arms")
+            return
+        for block, counterpart in zip(u.blocks, o.blocks, strict=True):
+            self._match(block, counterpart, scope, other)
+
+    def _handler_names(self, u: Item, o: Item, other: Scope) -> None:
+        """``except E as exc`` may lose a name that nothing reads; it may not get another."""
+        before = [h.name for h in u.node.handlers]  # type: ignore[attr-defined]
+        after = [h.name for h in o.node.handlers]  # type: ignore[attr-defined]
+        for a, b in zip(before, after, strict=False):
+            if a != b and (b is not None or (other.node is not None and a in reads(other.node, other, self._build))):
+                self._problem(u.line, o.line, "the name of a caught exception changed")
+
+    # -- what is missing -----------------------------------------------------------------------
+
+    def _erase(self, item: Item, scope: Scope) -> bool:
+        """Leave an upstream binding out when the output scope does not bind it and nothing else is lost."""
+        gone = self.gone.get(id(scope))
+        if not gone or not item.binds or not set(item.binds) <= gone:
+            return False
+        return self._gone(item, scope)
+
+    def _gone(self, item: Item, scope: Scope) -> bool:
+        names = [self.prefix + name for name in item.binds]
+        ruled = scope.kind != "function" and all(dropped_symbol(self.world.stated, self.module, n) for n in names)
+        if not ruled and self._reason(item, scope) and not self._entry(item, scope):
+            return False
+        if item.kind == "Import":
+            target, symbol = self._import_target(item)
+            self.result.lost.append((target, symbol, item.line))
+        if scope.kind in ("module", "class"):
+            kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
+            for name in names:
+                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind))
+        return True
+
+    def _absent(self, item: Item, scope: Scope, rest: list[Item]) -> bool:
+        """May this upstream statement be missing although its name is still bound somewhere?"""
+        if item.kind == "Import":
+            # A second import of the same thing under the same name binds nothing new.
+            return any(other.key == item.key for other in rest)
+        return self._entry(item, scope)
+
+    def _entry(self, item: Item, scope: Scope) -> bool:
+        """``TABLE[key] = …`` or a definition that registers itself under ``key``, dropped by a rule."""
+        stated = self.world.stated
+        node = item.node
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            target = node.targets[0]
+            home = self.effects.symbol(target.value, scope)
+            if home is not None and home[0] == "symbol" and isinstance(target.slice, ast.Constant):
+                if dropped_entry(stated, home[1], home[2], str(target.slice.value)):
+                    self.result.entries += 1
+                    return True
+        for decorator in getattr(node, "decorator_list", ()):
+            if not isinstance(decorator, ast.Call):
+                continue
+            keys = [a.value for a in decorator.args if isinstance(a, ast.Constant)]
+            home = self.effects.symbol(decorator.func, scope)
+            for _, text in stated.drops:
+                table, _, key = text.rstrip("]").partition("[")
+                if key and keys[:1] == [key] and home is not None and table.startswith(f"{home[1]}"):
+                    self.result.entries += 1
+                    return True
+        return False
+
+    def _import_target(self, item: Item) -> tuple[str, str]:
+        key = item.key
+        if key[0] == "Import":
+            return key[1], ""
+        return self.resolve(key[1], key[2]) or "", key[3]
+
+    def _reason(self, item: Item, scope: Scope) -> str:
+        """Why a removal loses more than a name; ``""`` when it does not."""
+        if not isinstance(item.node, ast.stmt) or item.kind == "Import":
+            return ""
+        found = self.effects.effect(item.node, scope)
+        return f" ({found})" if found else ""
+
+    # -- definitions ---------------------------------------------------------------------------
+
+    def _definition(self, up: Definition, out: Definition, scope: Scope, other: Scope) -> None:
+        if type(up) is not type(out):
+            self._problem(up.lineno, out.lineno, f"{up.name} became another kind of definition")
+            return
+        for label, before, after in (
+            ("decorators", up.decorator_list, out.decorator_list),
+            ("bases", getattr(up, "bases", []), getattr(out, "bases", [])),
+        ):
+            if [self.canon.value(d, scope) for d in before] != [self.canon.value(d, other) for d in after]:
+                self._problem(up.lineno, out.lineno, f"the {label} of {up.name} changed")
+        if self._header(up, scope) != self._header(out, other):
+            self._problem(up.lineno, out.lineno, f"the signature of {up.name} changed")
+        inner, inner_other = self._build(up, scope), self._build(out, other)
+        for key in list(inner.values):
+            inner_other.values.setdefault(key, inner.values[key])
+        live = {n for n in inner.bound if self._bound_live(n, inner)}
+        self._pair(inner, live - inner_other.bound)
+        if isinstance(up, ast.ClassDef):
+            outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
+            self._suite(up.body, out.body, inner, inner_other, "class")
+            self.prefix = outer
+            return
+        if is_generator(up) != is_generator(out):
+            self._problem(up.lineno, out.lineno, f"{up.name} is no longer a generator, or has become one")
+        for name in sorted(reads(out, inner_other, self._build)):
+            if _home(name, inner) != _home(name, inner_other):
+                self._problem(up.lineno, out.lineno, f"{name!r} in {up.name} is {_home(name, inner_other)} now; it was {_home(name, inner)}")
+        outer, self.prefix = self.prefix, f"{self.prefix}{up.name}.<locals>."
+        self._suite(up.body, out.body, inner, inner_other, "function")
+        self.prefix = outer
+
+    def _header(self, node: Definition, scope: Scope) -> Term:
+        if isinstance(node, ast.ClassDef):
+            return tuple((k.arg, self.canon.value(k.value, scope)) for k in node.keywords)
+        returns = self.canon.value(node.returns, scope) if node.returns is not None else None
+        return (self.canon.arguments(node.args, scope), returns)
+
+    def _bound_live(self, name: str, scope: Scope) -> bool:
+        rows = scope.bindings(name)
+        return not rows or any(self.effects.reachable(row, scope) for row in rows)
+
+    def _pair(self, scope: Scope, gone: set[str]) -> None:
+        self.gone[id(scope)] = gone
+
+    def _build(self, node: Definition, parent: Scope) -> Scope:
+        if isinstance(node, ast.ClassDef):
+            return class_scope(node, parent, self.resolve)
+        return function_scope(node, parent, self.resolve)
+
+    def _problem(self, up: int, out: int, text: str) -> None:
+        path = self.result.path
+        place = f"{path}:{out}" if out else path
+        self.result.problems.append(f"{place}: {text}" + (f" (upstream line {up})" if up else ""))
+
+
+def _home(name: str, scope: Scope) -> str:
+    """Where a read of ``name`` in this scope finds it, in words."""
+    found = scope.find(name)
+    if found is None:
+        return "a module-level name"
+    if found is scope:
+        return "local"
+    depth, walker = 0, scope.parent
+    while walker is not None and walker is not found:
+        depth, walker = depth + 1, walker.parent
+    return f"a name of the enclosing function {depth + 1} out"
+
+
+def _line(body: Sequence[ast.stmt]) -> int:
+    return body[0].lineno if body else 0
+
+
+def _what(item: Item) -> str:
+    """A statement in words, without its text."""
+    name = f" of {', '.join(item.binds)}" if item.binds else ""
+    words = {
+        "Function": "the definition", "Class": "the class", "Import": "the import", "Assign": "the assignment",
+        "AnnAssign": "the assignment", "Expr": "the evaluated expression", "If": "the if statement",
+    }
+    return words.get(item.kind, f"the {item.kind.lower()} statement") + name
+
+
+def _is_guard(item: Item) -> bool:
+    """A statement of the guard module's interface: an import of it or a call of it, nothing else."""
+    if item.kind == "Import":
+        return GUARD in str(item.key)
+    if item.kind != "Expr" or not isinstance(item.node, ast.Expr) or not isinstance(item.node.value, ast.Call):
+        return False
+    return GUARD in ast.unparse(item.node.value.func)
+
+
+def _identifiers(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}

@@ -1,0 +1,178 @@
+"""Check ``modules``: what kept code loads by a name that it builds, walks or writes as a string is still there.
+
+A registry that swallows errors, ``python -m``, a table of lazy parts, an unpickled class: no import
+statement names their target.
+
+Blind to names read from a configuration, the environment or the network.
+"""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+
+from pruner.verify.claims import dropped_module
+from pruner.verify.output import Output
+from pruner.verify.survey import DOTTED, Survey
+from pruner.verify.world import World
+
+DATA = (".pkl", ".pickle", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".json", ".sh", ".service")
+LARGEST = 1_000_000  # bytes of a data file that is searched for module names
+
+
+class Dynamic:
+    """Dynamic loading sites of the output."""
+
+    def __init__(self, world: World, output: Output) -> None:
+        self.world = world
+        self.up = world.tree
+        self.output = output
+        self.problems: list[str] = []
+        self.packages: dict[str, str] = {}  # walked package -> where
+        self.members = 0
+        self.reachable: dict[str, str] = {}  # module that dynamic code may hold as an object -> where
+        self.data_words: dict[str, set[str]] = {}  # data file -> dotted names in it
+
+    def run(self) -> list[str]:
+        """All problems."""
+        gone = {name for name in self.up.modules if not self.output.tree.has_module(name)}
+        walkers = {s.module for s in self.output.surveys.values() if s.walks}
+        for survey in self.output.surveys.values():
+            self._walks(survey, walkers)
+            self._loads(survey, gone)
+            self._strings(survey, gone)
+        self._data(gone)
+        for package, place in sorted(self.packages.items()):
+            self._package(package, place)
+        return self.problems
+
+    def excluded(self, module: str, package: str) -> bool:
+        """Do the rules say that loading ``package`` by name does not yield ``module``?"""
+        if dropped_module(self.world.stated, module, self.up.modules.get(module, "")):
+            return True
+        rows = [members for _, name, members, _ in self.world.stated.dynamics if name == package]
+        member = module[len(package) + 1 :]
+        return bool(rows) and not any(fnmatchcase(member, glob) for members in rows for glob in members)
+
+    def declared(self, module: str) -> bool:
+        """Is ``module`` below a package whose members the rules list, and not among them?"""
+        return any(
+            module.startswith(f"{package}.") and self.excluded(module, package)
+            for _, package, _, _ in self.world.stated.dynamics
+        )
+
+    def _package(self, package: str, place: str) -> None:
+        head = f"{package}."
+        for module in sorted(self.up.modules):
+            if not module.startswith(head) or "." in module[len(head) :] or self.excluded(module, package):
+                continue
+            self.members += 1
+            self.reachable.setdefault(module, place)
+            if not self.output.tree.has_module(module):
+                self.problems.append(f"{place}: walks {package}, whose member {module} is gone without a rule")
+
+    def _walks(self, survey: Survey, walkers: set[str]) -> None:
+        """``pkgutil.iter_modules(pkg.__path__)``, or of a package whose name came as a string."""
+        vague = False
+        for line, chain in survey.walks:
+            found = False
+            for place, rest, _ in self.output.places(survey.path, chain) if chain else ():
+                if place[0] == "module" and not rest and self.up.has_module(place[1]):
+                    self.packages.setdefault(place[1], f"{survey.path}:{line}")
+                    found = True
+            vague = vague or not found
+        users = vague or any(row.target in walkers for row in survey.imports)
+        if users:
+            for text in survey.strings:
+                if text in self.up.packages and "." in text:
+                    self.packages.setdefault(text, survey.path)
+
+    def _loads(self, survey: Survey, gone: set[str]) -> None:
+        for line, pattern, package in survey.loads:
+            place = f"{survey.path}:{line}"
+            if pattern.startswith("\\.") and package and ".*" not in package:
+                pattern = package + pattern
+            literal = pattern.replace(".*", "").replace("\\", "")
+            if not literal.strip("."):
+                continue  # any name at all: the strings of the tree have to say which
+            wanted = re.compile(pattern)
+            top = literal.partition(".")[0]
+            if ".*" not in pattern:
+                name = pattern.replace("\\", "")
+                self.reachable.setdefault(name, place)
+                if name in gone and not self._ruled(name):
+                    self.problems.append(f"{place}: loads {name}, which is gone")
+                continue
+            if not any(top.startswith(t) or t.startswith(top) for t in self.up.tops):
+                continue
+            for name in sorted(self.up.modules):
+                if wanted.fullmatch(name):
+                    self.reachable.setdefault(name, place)
+                    if name in gone and not self._ruled(name):
+                        self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
+
+    def _ruled(self, name: str) -> bool:
+        return dropped_module(self.world.stated, name, self.up.modules.get(name, "")) or self.declared(name)
+
+    def _strings(self, survey: Survey, gone: set[str]) -> None:
+        loads = bool(survey.loads)
+        for text in sorted(survey.strings):
+            for name in self._meant(text, survey, loads):
+                self.reachable.setdefault(name, survey.path)
+                if name in gone and not self._ruled(name):
+                    self.problems.append(f"{survey.path}: names {name} as a string, and it is gone")
+            if text.endswith(".py") and not self._script(text):
+                self.problems.append(f"{survey.path}: names the file {text} as a string, and it is gone")
+
+    def _meant(self, text: str, survey: Survey, loads: bool) -> list[str]:
+        """The modules of the tree that a string may mean."""
+        if text.startswith(".") and loads and survey.module:
+            parts = survey.module.split(".")
+            if not self.up.is_package(survey.module):
+                parts = parts[:-1]
+            text = ".".join(parts) + text
+        text = text.partition(":")[0]
+        found = []
+        if "." in text or loads:
+            while text:
+                if text in self.up.modules:
+                    found.append(text)
+                    break
+                text = text.rpartition(".")[0]  # pkg.mod.Class names pkg.mod
+                if "." not in text:
+                    break
+        return found
+
+    def _script(self, text: str) -> bool:
+        """Is a file that a string names by its path still there (or was it never in the tree)?"""
+        base = text.rpartition("/")[2]
+        had = [path for path in self.up.modules.values() if path == text or path.endswith("/" + text)]
+        if not had or base in ("__init__.py",):
+            return True
+        return any(
+            path in self.output.tree.files or dropped_module(self.world.stated, module, path)
+            for module, path in self.up.modules.items()
+            if path in had
+        )
+
+    def _data(self, gone: set[str]) -> None:
+        tops = [name.encode() for name in self.up.tops]
+        for path in sorted(self.output.tree.files):
+            if not path.endswith(DATA) or ".dist-info/" in path or self.output.tree.files[path] is not None:
+                continue
+            data = self.output.tree.read(path)
+            if len(data) > LARGEST or not any(top + b"." in data for top in tops):
+                continue
+            words = set(DOTTED.findall(data.decode("latin-1")))
+            if path.endswith((".pkl", ".pickle")):
+                words |= set(re.findall(r"[A-Za-z_]\w*", data.decode("latin-1")))
+            self.data_words[path] = words
+            for word in sorted(words):
+                name = word
+                while name and name not in self.up.modules:
+                    name = name.rpartition(".")[0]
+                if not name or ("." not in name and "." not in word):
+                    continue
+                self.reachable.setdefault(name, path)
+                if name in gone and not self._ruled(name):
+                    self.problems.append(f"{path}: this data names {name}, which is gone")

@@ -1,0 +1,268 @@
+"""May this evaluation be dropped? Does this definition, decorator or module do more than define?
+
+The conservative answer is "it has an effect": the verifier then demands that it is still there.
+
+Blind to: properties and operators with effects, exceptions that a dropped expression would have
+raised, effects of importing an outside package.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pruner.verify.evaluate import Evaluator
+from pruner.verify.names import FUNCTIONS, resolver, target_names
+from pruner.verify.outside import DECORATORS, MUTATORS, PURE_METHODS, PURE_NAMES, PURE_PREFIXES, pure_constructor
+from pruner.verify.scopes import COMPREHENSIONS, Scope, class_scope, function_scope
+from pruner.verify.world import Symbol, World
+
+HOOKS = frozenset({"__init_subclass__", "__set_name__"})
+
+
+class Effects(Evaluator):
+    """The evaluator with the knowledge of what may be dropped."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self._pure: dict[Symbol, bool] = {}
+
+    def droppable(self, node: ast.expr, scope: Scope) -> bool:
+        """May the evaluation of ``node`` be left out when nobody needs its value?"""
+        if isinstance(node, ast.Constant | ast.Name | ast.Lambda):
+            return True
+        if isinstance(node, ast.Call):
+            return self._call_droppable(node, scope)
+        if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
+            return False
+        if isinstance(node, COMPREHENSIONS):
+            scope = self.inner(node, scope)
+        return all(
+            self.droppable(child, scope)
+            for child in _expressions(node)
+        )
+
+    def _call_droppable(self, node: ast.Call, scope: Scope) -> bool:
+        text = self.chain(node, scope)
+        if text is not None and text in self.facts:
+            return True
+        if not all(self.droppable(a, scope) for a in node.args) or not all(
+            self.droppable(k.value, scope) for k in node.keywords
+        ):
+            return False
+        head = self.chain(node.func, scope)
+        if head is not None and (head in self.world.stated.pure or _outside_pure(head)):
+            return True
+        symbol = self.symbol(node.func, scope)
+        if symbol is not None:
+            return symbol[0] == "symbol" and self.pure_function(symbol)
+        if isinstance(node.func, ast.Attribute) and self.droppable(node.func.value, scope):
+            name = node.func.attr
+            return name in PURE_METHODS or name.startswith(("is_", "has_", "supports_"))
+        return False
+
+    def pure_function(self, symbol: Symbol) -> bool:
+        """Does a call of this function of the tree do nothing but compute its result?"""
+        key = ("pure", symbol[1], symbol[2])
+        if symbol in self._pure:
+            return self._pure[symbol]
+        if f"{symbol[1]}.{symbol[2]}" in self.world.stated.pure:
+            return True
+        node = self.world.definition(symbol)
+        if not isinstance(node, ast.FunctionDef) or key in self._busy:
+            # Recursion adds no effect of its own.
+            return key in self._busy
+        self._busy.add(key)
+        try:
+            scope = self.module_scope(symbol[1])
+            inner = function_scope(node, scope, resolver(symbol[1], self.world.tree.is_package(symbol[1])))
+            good = not inner.globals and all(
+                self.decorator_pure(item, scope) for item in node.decorator_list
+            ) and self._suite_pure(node.body, inner)
+        finally:
+            self._busy.discard(key)
+        self._pure[symbol] = good
+        return good
+
+    def _suite_pure(self, body: list[ast.stmt], scope: Scope) -> bool:
+        return all(self._statement_pure(node, scope) for node in body)
+
+    def _statement_pure(self, node: ast.stmt, scope: Scope) -> bool:
+        if isinstance(node, ast.Return):
+            return node.value is None or self.droppable(node.value, scope)
+        if isinstance(node, ast.Expr):
+            return self.droppable(node.value, scope)
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            plain = all(isinstance(t, ast.Name | ast.Tuple) for t in targets)
+            return plain and (node.value is None or self.droppable(node.value, scope))
+        if isinstance(node, ast.If):
+            return (
+                self.droppable(node.test, scope)
+                and self._suite_pure(node.body, scope)
+                and self._suite_pure(node.orelse, scope)
+            )
+        if isinstance(node, ast.For):
+            return self.droppable(node.iter, scope) and self._suite_pure([*node.body, *node.orelse], scope)
+        if isinstance(node, ast.Try):
+            handlers = [item for handler in node.handlers for item in handler.body]
+            return self._suite_pure([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
+        return isinstance(
+            node, ast.Pass | ast.Continue | ast.Break | ast.Import | ast.ImportFrom | ast.FunctionDef
+        )
+
+    # -- definitions ---------------------------------------------------------------------------
+
+    def decorator_pure(self, node: ast.expr, scope: Scope) -> bool:
+        """Does applying this decorator leave no trace but the decorated object?"""
+        if isinstance(node, ast.Attribute) and node.attr in ("setter", "getter", "deleter", "register"):
+            # @v.setter works on the property v of this very class; @show.register fills a table.
+            return node.attr != "register"
+        call = isinstance(node, ast.Call)
+        head = node.func if isinstance(node, ast.Call) else node
+        if isinstance(node, ast.Call):
+            parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if not all(self.droppable(part, scope) for part in parts):
+                return False
+        text = self.chain(head, scope)
+        if text is not None and (text in self.world.stated.pure or text.startswith(DECORATORS)):
+            return True
+        symbol = self.symbol(head, scope)
+        if symbol is None or symbol[0] != "symbol":
+            return False
+        return self._no_trace(symbol, call)
+
+    def _no_trace(self, symbol: Symbol, call: bool) -> bool:
+        key = ("trace", symbol[1], symbol[2])
+        if key in self._busy:
+            return True
+        definition = self.world.definition(symbol)
+        if isinstance(definition, ast.ClassDef):
+            body = [i for i in definition.body if isinstance(i, ast.FunctionDef) and i.name in ("__init__", "__new__")]
+            if not self.class_pure(definition, self.module_scope(symbol[1])):
+                return False
+        elif isinstance(definition, ast.FunctionDef):
+            body = [definition]
+        else:
+            return False
+        self._busy.add(key)
+        try:
+            return all(self._traceless(item, symbol[1]) for item in body)
+        finally:
+            self._busy.discard(key)
+
+    def _traceless(self, function: ast.FunctionDef, module: str) -> bool:
+        """No store into anything that outlives the call but the arguments themselves.
+
+        ``def route(path): def wrap(fn): ROUTES[path] = fn`` leaves a trace; ``fn.speed = 1`` does not.
+        """
+        scope = function_scope(function, self.module_scope(module), resolver(module, self.world.tree.is_package(module)))
+        local: set[str] = set(scope.bound)
+        for node in ast.walk(function):
+            if isinstance(node, FUNCTIONS) and node is not function:
+                local |= function_scope(node, scope, resolver(module, False)).bound
+        for node in ast.walk(function):
+            if isinstance(node, ast.Global):
+                return False
+            if isinstance(node, ast.Assign | ast.AugAssign):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Subscript | ast.Attribute):
+                        root = _root(target)
+                        if root is None or root not in local or root == "cls":
+                            return False
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+                root = _root(node.func)
+                if root is None or root not in local or root in ("cls", "self"):
+                    return False
+            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id in local for a in node.args):
+                text = self.chain(node.func, scope)
+                symbol = self.symbol(node.func, scope)
+                if symbol is not None and symbol[0] == "symbol" and not self._no_trace(symbol, False):
+                    return False
+                if symbol is not None and symbol[0] == "outside" and text is not None:
+                    if not (_outside_pure(text) or text.startswith(DECORATORS)):
+                        return False
+        return True
+
+    def class_pure(self, node: ast.ClassDef, scope: Scope) -> bool:
+        """Does the class statement do nothing but make the class?"""
+        if not all(self.decorator_pure(item, scope) for item in node.decorator_list):
+            return False
+        if any(k.arg != "metaclass" and k.arg not in ("total", "frozen", "kw_only", "tag") for k in node.keywords):
+            return False  # a class keyword is an argument of __init_subclass__
+        for keyword in node.keywords:
+            found = self.symbol(keyword.value, scope)
+            if keyword.arg == "metaclass" and (found is None or found[0] != "outside"):
+                return False
+        for base in node.bases:
+            while isinstance(base, ast.Subscript):
+                base = base.value
+            found = self.symbol(base, scope)
+            if found is None or found[0] != "symbol":
+                continue
+            for row in self.classes.ancestors(found)[0]:
+                definition = self.world.definition(row)
+                if isinstance(definition, ast.ClassDef) and (
+                    any(isinstance(i, ast.FunctionDef) and i.name in HOOKS for i in definition.body)
+                    or any(k.arg == "metaclass" for k in definition.keywords)
+                ):
+                    return False
+        inner = class_scope(node, scope, resolver(scope.module, self.world.tree.is_package(scope.module)))
+        return all(not self.effect(item, inner) for item in node.body)
+
+    def effect(self, node: ast.stmt, scope: Scope) -> str:
+        """Why leaving out this statement loses more than the names it binds; ``""`` when it does not."""
+        line = f"line {node.lineno}"
+        if isinstance(node, FUNCTIONS):
+            for item in node.decorator_list:
+                if not self.decorator_pure(item, scope):
+                    return f"{line}: decorator {ast.unparse(item)[:60]} may keep the function"
+            return ""
+        if isinstance(node, ast.ClassDef):
+            return "" if self.class_pure(node, scope) else f"{line}: class {node.name} may be registered when defined"
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Pass | ast.Global | ast.Nonlocal):
+            return ""
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if not isinstance(target, ast.Name) and not (
+                    isinstance(target, ast.Tuple) and list(target_names(target))
+                ):
+                    return f"{line}: a store into an object"
+            if node.value is None or self.droppable(node.value, scope) or pure_constructor(node.value):
+                return ""
+            return f"{line}: the assigned value comes from a call"
+        if isinstance(node, ast.If):
+            if not self.droppable(node.test, scope):
+                return f"{line}: a test with an effect"
+            truth = self.truth(node.test, scope)
+            body = [*(node.body if truth is not False else []), *(node.orelse if truth is not True else [])]
+            return next((found for item in body if (found := self.effect(item, scope))), "")
+        if isinstance(node, ast.Try):
+            handlers = [item for handler in node.handlers for item in handler.body]
+            body = [*node.body, *handlers, *node.orelse, *node.finalbody]
+            return next((found for item in body if (found := self.effect(item, scope))), "")
+        if isinstance(node, ast.Expr):
+            return "" if self.droppable(node.value, scope) else f"{line}: an evaluated expression"
+        return f"{line}: {type(node).__name__}"
+
+
+def _expressions(node: ast.AST) -> list[ast.expr]:
+    found: list[ast.expr] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            found.append(child)
+        elif isinstance(child, ast.comprehension):
+            found.extend([child.iter, *child.ifs])
+        elif isinstance(child, ast.keyword):
+            found.append(child.value)
+    return found
+
+
+def _root(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _outside_pure(text: str) -> bool:
+    return text in PURE_NAMES or text.startswith(PURE_PREFIXES)

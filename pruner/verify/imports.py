@@ -1,0 +1,107 @@
+"""Check ``imports``: every import and every ``module.attribute`` of kept code still finds its target.
+
+Only what resolved upstream is asked for. Local variables that share an import's name are looked at
+again with scopes before anything is said.
+
+Blind to attributes that code outside the tree sets on a module.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pruner.verify.names import FUNCTIONS, resolver
+from pruner.verify.output import Output
+from pruner.verify.scopes import Scope, class_scope, function_scope, inner_scope
+from pruner.verify.survey import Survey
+from pruner.verify.world import World
+
+
+class Imports:
+    """Resolves what the kept files import."""
+
+    def __init__(self, world: World, output: Output) -> None:
+        self.world = world
+        self.up = world.tree
+        self.output = output
+        self.problems: list[str] = []
+        self.count = 0
+        self.chains = 0
+
+    def run(self) -> list[str]:
+        """All problems, in the order of the paths."""
+        for survey in self.output.surveys.values():
+            self._file(survey)
+        return self.problems
+
+    def _file(self, survey: Survey) -> None:
+        for row in survey.imports:
+            if row.target.partition(".")[0] not in self.up.tops:
+                continue
+            self.count += 1
+            if not self.up.has_module(row.target):
+                continue
+            if not self.output.tree.has_module(row.target):
+                self._say(survey, row.line, f"imports {row.target}, which is gone")
+            elif row.symbol not in (None, "*") and not self.output.provides(row.target, str(row.symbol)):
+                if self.upstream_has(row.target, str(row.symbol)):
+                    self._say(survey, row.line, f"imports {row.symbol} from {row.target}, which no longer has it")
+        for name in sorted(survey.listed or ()):
+            if not self.output.provides(survey.module, name) and self.upstream_has(survey.module, name):
+                self._say(survey, 1, f"__all__ names {name!r}, which the module no longer has")
+        for chain, line in sorted(survey.chains.items()):
+            self.chains += 1
+            for _, rest, missing in self.output.places(survey.path, chain):
+                if not missing:
+                    continue
+                module, _, name = missing.rpartition(".")
+                if self.upstream_has(module, name) and not self.shadowed(survey, chain.partition(".")[0], line):
+                    self._say(survey, line, f"reads {missing}, which is gone")
+                    break
+
+    def upstream_has(self, module: str, name: str) -> bool:
+        """Did ``module.name`` exist upstream?"""
+        names = self.world.names(module)
+        if self.up.has_module(f"{module}.{name}"):
+            return True
+        if names is None:
+            return False
+        if name in names.bindings or "__getattr__" in names.bindings:
+            return True
+        return any(self.up.has_module(star) and self.upstream_has(star, name) for star in names.stars)
+
+    def shadowed(self, survey: Survey, root: str, line: int) -> bool:
+        """Is ``root`` in this line a local name that no import binds?"""
+        parsed = self.output.tree.parse(survey.path)
+        if parsed is None:
+            return False
+        scope = scope_at(parsed, survey.module, self.output.tree.is_package(survey.module), line, root)
+        if scope is None:
+            return False
+        rows = scope.bindings(root)
+        return not any(row.kind == "import" for row in rows)
+
+    def _say(self, survey: Survey, line: int, text: str) -> None:
+        self.problems.append(f"{survey.path}:{line}: {text}")
+
+
+def scope_at(tree: ast.Module, module: str, package: bool, line: int, name: str) -> Scope | None:
+    """The function-like scope in which ``name`` is found from ``line``; None for the module level."""
+    scope = Scope("module", module)
+    resolve = resolver(module, package)
+    node: ast.AST = tree
+    while True:
+        for child in ast.iter_child_nodes(node):
+            end = getattr(child, "end_lineno", None)
+            if end is None or not (child.lineno <= line <= end):  # type: ignore[attr-defined]
+                continue
+            if isinstance(child, FUNCTIONS):
+                scope = function_scope(child, scope, resolve)
+            elif isinstance(child, ast.ClassDef):
+                scope = class_scope(child, scope, resolve)
+            elif isinstance(child, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+                scope = inner_scope(child, scope)
+            node = child
+            break
+        else:
+            return scope.find(name)

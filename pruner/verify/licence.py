@@ -1,0 +1,117 @@
+"""Differences between two canonical terms that a rule licenses: entries of tables, names in ``__all__``.
+
+Order, numbers and kinds of what remains must not change: a tuple of one keeps being a tuple, the
+first entry of a dict stays the first, an enum member keeps its value.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+from pruner.verify.canon import Term
+from pruner.verify.claims import dropped_entry
+from pruner.verify.rules import Stated
+
+
+class Licence:
+    """Licensed differences for one module."""
+
+    def __init__(self, stated: Stated, module: str, gone: frozenset[str] | set[str]) -> None:
+        self.stated = stated
+        self.module = module
+        self.gone = gone  # names of this module that the output does not bind
+        self.entries = 0
+
+    def allows(self, upstream: Term, output: Term) -> bool:
+        """Is the assignment ``output`` what a drop rule makes of the assignment ``upstream``?"""
+        if upstream[0] != output[0] or upstream[0] not in ("Assign", "AnnAssign", "AugAssign"):
+            return False
+        targets = upstream[1] if upstream[0] == "Assign" else (upstream[1 if upstream[0] == "AnnAssign" else 2],)
+        if upstream[:-1] != output[:-1] or len(targets) != 1 or targets[0][0] != "Name":
+            return False
+        name = targets[0][1]
+        if name == "__all__":
+            return self._all(upstream[-1], output[-1])
+        return self._table(name, upstream[-1], output[-1])
+
+    def _all(self, upstream: Any, output: Any) -> bool:
+        if not _same_kind(upstream, output):
+            return False
+        return _subsequence(upstream[1:], output[1:], lambda item: _text(item) in self.gone) is not None
+
+    def _table(self, name: str, upstream: Any, output: Any) -> bool:
+        if not _same_kind(upstream, output):
+            return False
+
+        def licensed(item: Any) -> bool:
+            key = item[0] if upstream[0] == "Dict" and len(item) == 2 and item[0] != "**" else item
+            return dropped_entry(self.stated, self.module, name, _text(key))
+
+        count = _subsequence(upstream[1:], output[1:], licensed)
+        if not count:
+            return False
+        self.entries += count
+        return True
+
+
+def _same_kind(upstream: Any, output: Any) -> bool:
+    return (
+        isinstance(upstream, tuple)
+        and isinstance(output, tuple)
+        and bool(upstream)
+        and upstream[0] == output[0]
+        and upstream[0] in ("Dict", "List", "Tuple", "Set")
+    )
+
+
+def _subsequence(upstream: Sequence[Any], output: Sequence[Any], licensed: Any) -> int | None:
+    """How many items of ``upstream`` are left out, all licensed; None when it is not so."""
+    position = count = 0
+    for item in upstream:
+        if position < len(output) and output[position] == item:
+            position += 1
+        elif licensed(item):
+            count += 1
+        else:
+            return None
+    return count if position == len(output) else None
+
+
+def _text(term: Any) -> str:
+    """The key as a rule spells it: a literal's value or a dotted name as written."""
+    if not isinstance(term, tuple) or not term:
+        return ""
+    if term[0] == "=":
+        return str(ast.literal_eval(term[2])) if term[1] in ("str", "int", "bool", "float", "NoneType") else term[2]
+    if term[0] == "Name":
+        return str(term[1])
+    if term[0] == "Attribute":
+        return f"{_text(term[1])}.{term[2]}"
+    return ""
+
+
+def enum_values(node: ast.ClassDef) -> dict[str, object]:
+    """The value of each member of a plain enum body, ``auto()`` counted as :mod:`enum` counts it.
+
+    An unknown expression has its dump as value, so that equal text is equal value.
+    """
+    found: dict[str, object] = {}
+    highest = 0
+    for item in node.body:
+        if not (isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name)):
+            continue
+        name, value = item.targets[0].id, item.value
+        if name.startswith("_"):
+            continue
+        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "auto" and not value.args:
+            highest += 1
+            found[name] = highest
+        elif isinstance(value, ast.Constant):
+            found[name] = value.value
+            if isinstance(value.value, int) and not isinstance(value.value, bool):
+                highest = max(highest, value.value)
+        else:
+            found[name] = ast.dump(value)
+    return found

@@ -1,0 +1,244 @@
+"""May the names that the output lacks be gone? A conservative answer from the names in the kept tree.
+
+The transformer's ledger is no licence. A removed name that still occurs is refuted unless every
+way to reach the removed thing by that name is closed; how many removals each licence carried is
+counted.
+
+Blind to names built in other ways than :mod:`pruner.verify.survey` sees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from pruner.verify.claims import Claim, dropped_module, dropped_symbol
+from pruner.verify.dynamic import Dynamic
+from pruner.verify.imports import Imports
+from pruner.verify.output import Output
+from pruner.verify.rules import covers
+from pruner.verify.survey import Survey
+from pruner.verify.world import World
+
+IDENTIFIER = re.compile(r"[^\W\d]\w*")
+
+
+class Liveness:
+    """Judges claims against the surveys of the whole output."""
+
+    def __init__(self, world: World, output: Output, imports: Imports, dynamic: Dynamic) -> None:
+        self.world = world
+        self.output = output
+        self.imports = imports
+        self.dynamic = dynamic
+        self.licences: Counter[str] = Counter()
+        self.problems: list[str] = []
+        surveys = output.surveys.values()
+        self.held = output.loose_modules() | set(dynamic.reachable)
+        self.strings = self._index(surveys, "strings")
+        self.attributes = self._index(surveys, "attributes")
+        self.members = self._index(surveys, "members")
+        self.identifiers = self._index(surveys, "identifiers")
+        self.patterns = {p for row in surveys for p in row.patterns}
+        self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # place -> reads by chain of it
+        self._getters: list[tuple[Survey, int, str, re.Pattern[str], str]] = [
+            (row, line, base, re.compile(pattern), method)
+            for row in surveys
+            for line, base, pattern, _, method in row.gets
+        ]
+        self._chains()
+
+    @staticmethod
+    def _index(surveys: Iterable[Survey], field: str) -> dict[str, list[Survey]]:
+        table: dict[str, list[Survey]] = {}
+        for row in surveys:
+            for name in getattr(row, field):
+                table.setdefault(name, []).append(row)
+        return table
+
+    def _chains(self) -> None:
+        """``Class.member`` reads, by the class they resolve to."""
+        for survey in self.output.surveys.values():
+            for chain, line in survey.chains.items():
+                for place, rest, _ in self.output.places(survey.path, chain):
+                    if place[0] != "module" and rest:
+                        key = (place[0], f"{place[1]}.{rest[0]}")
+                        self.named.setdefault(key, []).append((survey.path, line))
+
+    def judge(self, claims: Iterable[Claim]) -> list[str]:
+        """All refuted claims, as located messages."""
+        for claim in claims:
+            found = self._member(claim) if claim.kind == "member" else self._name(claim)
+            if found:
+                self.problems.append(f"{claim.path}: {claim.kind} {claim.name} (upstream line {claim.line}) {found}")
+        return self.problems
+
+    # -- roots ---------------------------------------------------------------------------------
+
+    def protected(self, module: str, name: str, kind: str) -> str:
+        """The root or keep that wants this name, or ``""``."""
+        for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
+            for rule, text in rows:
+                head, colon, symbol = text.partition(":")
+                if head in ("path", "name"):
+                    continue
+                if colon and symbol.endswith(("()",)):
+                    symbol = symbol[:-2]
+                if not covers(head, module):
+                    continue
+                if (colon and (symbol == name or fnmatchcase(name, symbol))) or (
+                    not colon and kind not in ("import", "member") and not name.startswith("_") and "." not in name
+                ):
+                    if verb == "root" and dropped_symbol(self.world.stated, module, name):
+                        continue
+                    return f"is named by {verb} {text!r} ({rule})"
+        return ""
+
+    # -- module-level names --------------------------------------------------------------------
+
+    def _name(self, claim: Claim) -> str:
+        module, name = claim.module, claim.name
+        wanted = self.protected(module, name, claim.kind)
+        if wanted:
+            return wanted
+        if dropped_symbol(self.world.stated, module, name):
+            self.licences["named by a drop rule"] += 1
+            return ""
+        for text in (f"{module}.{name}", f"{module}:{name}"):
+            if text in self.strings:
+                return f"is named as the string {text!r} in {self.strings[text][0].path}"
+        survey = self.output.modules.get(module)
+        if survey is not None and "globals" in survey.reflects | survey.reflects and name in survey.strings:
+            return "may be read through globals()"
+        for row, line, base, pattern, _ in self._getters:
+            if base and not base.startswith("self:") and pattern.fullmatch(name):
+                for place, rest, _ in self.output.places(row.path, base):
+                    if place == ("module", module) and not rest:
+                        return f"may be read by getattr in {row.path}:{line}"
+        if module in self.held:
+            found = self._by_name(name, module)
+            if found:
+                return found
+        if name not in self.identifiers and name not in self.attributes and name not in self.strings:
+            self.licences["the name occurs nowhere in kept code"] += 1
+        elif module in self.held:
+            self.licences["the name is other modules' own, though the module is held as an object"] += 1
+        else:
+            self.licences["the name is other modules' own, and no code holds the module as an object"] += 1
+        return ""
+
+    def _by_name(self, name: str, module: str) -> str:
+        """The module may be held as an object: then any string or attribute of the name may mean it."""
+        if name in self.strings:
+            return f"is the string {name!r} in {self.strings[name][0].path}, and code holds the module as an object"
+        for path, words in self.dynamic.data_words.items():
+            if name in words:
+                return f"is named in {path}"
+        if name in self.attributes and name not in self.members:
+            readers = [row for row in self.attributes[name] if not self._own_attribute(row, name)]
+            if readers:
+                return f"may be the attribute {name} in {readers[0].path}, and code holds the module as an object"
+        for row, line, base, pattern, _ in self._getters:
+            if pattern.pattern != ".*" and ".*" in pattern.pattern and pattern.fullmatch(name):
+                if not base.startswith("self:") and not self._elsewhere(row, base, module):
+                    return f"may be read by a built name in {row.path}:{line}"
+        return ""
+
+    def _elsewhere(self, row: Survey, base: str, module: str) -> bool:
+        places = list(self.output.places(row.path, base)) if base else []
+        return bool(places) and all(place != ("module", module) for place, _, _ in places)
+
+    def _own_attribute(self, row: Survey, name: str) -> bool:
+        """Is every ``x.name`` of this file a read of something that an import there names?"""
+        return any(chain.rpartition(".")[2] == name for chain in row.chains)
+
+    # -- members -------------------------------------------------------------------------------
+
+    def _member(self, claim: Claim) -> str:
+        module, name = claim.module, claim.name
+        owner, _, short = name.rpartition(".")
+        wanted = self.protected(module, name, "member")
+        if wanted:
+            return wanted
+        readers = self.named.get((module, name))
+        if readers:
+            return f"is still read in {readers[0][0]}:{readers[0][1]}"
+        if dropped_symbol(self.world.stated, module, name):
+            self.licences["named by a drop rule"] += 1
+            return ""
+        if short.startswith("__") and short.endswith("__"):
+            return "is called by Python itself"
+        if short in self.attributes:
+            return f"may be the attribute {short} in {self.attributes[short][0].path}"
+        if short in self.strings:
+            return f"may be the string {short!r} in {self.strings[short][0].path}"
+        if short in self.members:
+            return f"may override {short} of a class in {self.members[short][0].path}"
+        for row, line, base, pattern, method in self._getters:
+            if not pattern.fullmatch(short):
+                continue
+            if base.startswith("self:") and (row.module, base[5:]) != (module, owner):
+                continue
+            if pattern.pattern == ".*" and not base.startswith("self:"):
+                continue
+            if method and len(self.members.get(method, ())) > 1:
+                return f"may be read by a built name in {row.path}:{line}"
+            return f"may be read by a built name in {row.path}:{line}"
+        if any(re.fullmatch(pattern, short) for pattern in self.patterns - {row.pattern for _, _, _, row, _ in self._getters}):
+            pattern = next(p for p in self.patterns if re.fullmatch(p, short))
+            if not self._refined(pattern):
+                return f"fits the built name {pattern!r}"
+        self.licences["a member whose name occurs nowhere in kept code"] += 1
+        return ""
+
+    def _refined(self, pattern: str) -> bool:
+        """Is this built name one that a getter uses with what its parts return?"""
+        prefix = pattern.partition(".*")[0]
+        return any(method and got.pattern.startswith(prefix) for _, _, _, got, method in self._getters)
+
+    # -- whole modules -------------------------------------------------------------------------
+
+    def removed_modules(self) -> None:
+        """Modules that are gone: roots, keeps; the rest is asked by ``imports`` and ``modules``."""
+        for module, path in sorted(self.world.tree.modules.items()):
+            if self.output.tree.has_module(module):
+                continue
+            ruled = dropped_module(self.world.stated, module, path)
+            wanted = ""
+            for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
+                for rule, text in rows:
+                    head = text.partition(":")[0]
+                    if head not in ("path", "name") and covers(head, module) and not (verb == "root" and ruled):
+                        wanted = f"is named by {verb} {text!r} ({rule})"
+            if wanted:
+                self.problems.append(f"{path}: module {module} is gone, but {wanted}")
+            else:
+                self.licences["module named by a drop rule" if ruled else "module that no kept code names"] += 1
+
+    def kept_symbols(self) -> None:
+        """Each symbol that a keep, a root or an entry point names is still found where outsiders look."""
+        for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
+            for rule, text in rows:
+                if text.endswith((".toml", ".txt")):
+                    self._project(text)
+                    continue
+                module, colon, symbol = text.partition(":")
+                if not colon or module in ("path", "name") or "*" in text:
+                    continue
+                head = symbol.partition(".")[0]
+                if verb == "root" and dropped_symbol(self.world.stated, module, head):
+                    continue
+                if self.imports.upstream_has(module, head) and not self.output.provides(module, head):
+                    self.problems.append(f"{module}: {symbol} is gone, but is named by {verb} {text!r} ({rule})")
+
+    def _project(self, name: str) -> None:
+        for path in sorted(self.world.tree.files):
+            if path.rpartition("/")[2] != name:
+                continue
+            text = self.world.tree.read(path).decode("utf-8", "replace")
+            for found in re.finditer(r"=\s*[\"']?([A-Za-z_][\w.]*):([A-Za-z_]\w*)", text):
+                module, symbol = found[1], found[2]
+                if self.imports.upstream_has(module, symbol) and not self.output.provides(module, symbol):
+                    self.problems.append(f"{path}: the entry point {module}:{symbol} is gone")

@@ -1,0 +1,54 @@
+"""Which functions of Python and of well-known packages do nothing but compute.
+
+A list, not an analysis: rules add to it with ``pure``. What is not here has an effect.
+"""
+
+from __future__ import annotations
+
+import ast
+
+PURE_NAMES = frozenset(
+    "len isinstance issubclass hasattr getattr callable bool int float complex str bytes bytearray tuple list dict set "
+    "frozenset min max sum any all abs round repr ord chr hash id range zip enumerate sorted reversed type object map "
+    "filter divmod pow iter slice property staticmethod classmethod super vars dir format "
+    "os.getenv os.environ.get os.cpu_count os.getpid os.fspath sys.getsizeof sys.intern logging.getLogger "
+    "importlib.util.find_spec importlib.metadata.version shutil.which pathlib.Path threading.Lock threading.RLock "
+    "threading.Event threading.local contextvars.ContextVar string.Template time.time time.perf_counter time.monotonic "
+    "torch.device torch.finfo torch.iinfo torch.tensor torch.cuda.is_available torch.cuda.get_device_capability "
+    "torch.cuda.device_count torch.cuda.get_device_name torch.cuda.get_device_properties torch.cuda.current_device "
+    "torch.get_default_dtype torch.Size torch.compile "
+    "packaging.version.parse packaging.version.Version version.parse zoneinfo.ZoneInfo uuid.UUID decimal.Decimal".split()
+)
+PURE_PREFIXES = tuple(
+    "os.path. math. re. typing. typing_extensions. functools. dataclasses. collections. itertools. operator. enum. abc. "
+    "types. inspect. platform. numpy. copy. json.loads json.dumps fractions. datetime. triton.cdiv triton.next_power_of_2 "
+    "triton.language. torch.version. torch.jit. triton.jit triton.autotune triton.heuristics triton.Config weakref. "
+    "asyncio.Lock asyncio.Event asyncio.Queue contextlib. pydantic.Field pydantic.ConfigDict msgspec.field".split()
+)
+PURE_METHODS = frozenset(
+    "get keys values items lower upper strip lstrip rstrip split rsplit splitlines startswith endswith join format replace "
+    "count index find encode decode hex bit_length copy partition rpartition title isdigit isidentifier dim size numel "
+    "element_size stride data_ptr is_set __len__ __contains__".split()
+)
+# What a decorator from outside may be when the decorated function is to go: it gives the function back, wrapped.
+DECORATORS = tuple(
+    "functools. staticmethod classmethod property contextlib. dataclasses. typing. typing_extensions. abc. enum. "
+    "torch.jit. torch.compile torch.no_grad torch.inference_mode torch.compiler. torch._dynamo. torch.cuda.amp. "
+    "torch.autocast triton. numba. cached_property unittest. pytest. final override tilelang.jit tl.jit "
+    "cutlass.cute. cute. pydantic. typeguard. nvtx. torch.autograd. cuda.".split()
+)
+MUTATORS = frozenset(
+    "append add update setdefault insert extend register register_module register_buffer subscribe connect "
+    "register_fake impl define".split()
+)
+
+
+def pure_constructor(node: ast.expr) -> bool:
+    """``X = SomeClass(…)`` at module level: by convention a constructor that only makes its object.
+
+    ``_lib = Library("ns", "FRAGMENT")`` is the known exception: the object lives on elsewhere.
+    """
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name[:1].isupper() and name not in ("Library", "Thread", "Process", "Popen")

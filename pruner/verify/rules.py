@@ -1,0 +1,165 @@
+"""Raw rules, read by the verifier itself: rule files (docs/rules.md) and the cases' facts.yaml.
+
+Nothing of ``pruner.policy`` is used: a mistake there must not make the verifier agree with it.
+Blind to wrong spelling: what matches nothing is a finding of the engine, not of the verifier.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from pruner.errors import cannot
+from pruner.model import Range
+
+Const = str | int | float | bool | None
+
+
+@dataclass(slots=True)
+class Stated:
+    """What the rules say. Every list keeps the rule id beside the text."""
+
+    facts: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)
+    roots: list[tuple[str, str]] = field(default_factory=list)
+    keeps: list[tuple[str, str]] = field(default_factory=list)
+    drops: list[tuple[str, str]] = field(default_factory=list)
+    discards: list[tuple[str, str]] = field(default_factory=list)
+    dynamics: list[tuple[str, str, tuple[str, ...], str]] = field(default_factory=list)  # id, package, members, site
+    pure: set[str] = field(default_factory=set)
+    allow: list[tuple[str, str]] = field(default_factory=list)  # path glob, identifier
+    unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
+
+
+def _load(path: Path) -> Any:
+    try:
+        return YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+    except (OSError, YAMLError, UnicodeDecodeError) as error:
+        raise cannot(path.name, "PR401", f"the verifier cannot read these rules: {error}") from error
+
+
+def _values(value: Any) -> tuple[Const, ...] | Range:
+    if isinstance(value, dict):
+        return Range(value.get("min"), value.get("max"))
+    if isinstance(value, list):
+        return tuple(value)
+    return (value,)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text)[:4])
+
+
+def _speaks(rule: dict[str, Any], version: str) -> bool:
+    if not version:
+        return True
+    since, until = rule.get("since"), rule.get("until")
+    if since is not None and _version(version) < _version(str(since)):
+        return False
+    return until is None or _version(version) < _version(str(until))
+
+
+def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
+    """Merge rule files and what they extend. Raises PruneError when a file cannot be read."""
+    stated = Stated()
+    seen: set[Path] = set()
+    queue = [Path(path) for path in paths]
+    while queue:
+        path = queue.pop(0)
+        if path.resolve() in seen:
+            continue
+        seen.add(path.resolve())
+        document = _load(path) or {}
+        queue.extend(path.parent / other for other in document.get("extends") or ())
+        for rule in document.get("rules") or ():
+            if _speaks(rule, version):
+                _take(stated, rule)
+    return stated
+
+
+def _take(stated: Stated, rule: dict[str, Any]) -> None:
+    name = str(rule.get("id", ""))
+    for subject, value in (rule.get("assume") or {}).items():
+        stated.facts[str(subject)] = _values(value)
+    for verb, rows in (
+        ("root", stated.roots),
+        ("keep", stated.keeps),
+        ("drop", stated.drops),
+        ("discard", stated.discards),
+    ):
+        rows.extend((name, str(text)) for text in _many(rule.get(verb)))
+    for row in _many(rule.get("dynamic")):
+        stated.dynamics.append(
+            (name, str(row["package"]), tuple(map(str, row.get("members") or ())), str(row.get("site") or ""))
+        )
+    stated.pure.update(map(str, _many(rule.get("pure"))))
+    stated.allow.extend((str(row["path"]), str(row["name"])) for row in _many(rule.get("allow")))
+
+
+def _many(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def read_case(path: Path) -> Stated:
+    """A case's ``facts.yaml``: facts, values, roots, keep, drop. Raises PruneError."""
+    document = _load(path) or {}
+    stated = Stated()
+    home = document.get("defined_in")
+
+    def subject(text: str) -> str:
+        return f"{home}.{text}" if home and "." not in text.partition("(")[0] else text
+
+    late = set(document.get("valid_from") or {})
+    for key in ("facts", "values"):
+        for text, value in (document.get(key) or {}).items():
+            if text in late:
+                stated.unproven.append(text)
+            else:
+                stated.facts[subject(str(text))] = _values(value)
+    stated.roots = [("case", str(text)) for text in document.get("roots") or ()]
+    stated.keeps = [("case", str(text)) for text in document.get("keep") or ()]
+    stated.drops = [("case", str(text)) for text in document.get("drop") or ()]
+    return stated
+
+
+def merge(parts: Iterable[Stated]) -> Stated:
+    """One :class:`Stated` out of several."""
+    whole = Stated()
+    for part in parts:
+        whole.facts.update(part.facts)
+        whole.pure |= part.pure
+        for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven"):
+            getattr(whole, name).extend(getattr(part, name))
+    return whole
+
+
+def covers(text: str, module: str) -> bool:
+    """Does the module target ``text`` name ``module``? ``pkg.*`` is one level, ``pkg.**`` any."""
+    if text.endswith(".**"):
+        return module.startswith(text[:-2]) if "*" not in text[:-3] else fnmatchcase(module, text[:-1])
+    if "*" not in text and "?" not in text and "[" not in text:
+        return module == text
+    # A single star does not cross a dot: pkg.* is the direct children of pkg.
+    parts, wanted = module.split("."), text.split(".")
+    return len(parts) == len(wanted) and all(fnmatchcase(part, glob) for part, glob in zip(parts, wanted, strict=True))
+
+
+def version_of(root: Path) -> str:
+    """The release that a tree says it is (dist-info METADATA or a version file), or ``""``."""
+    for meta in sorted(root.glob("*.dist-info/METADATA")):
+        found = re.search(r"^Version:\s*(\S+)", meta.read_text("utf-8", "replace"), re.M)
+        if found:
+            return found.group(1)
+    for path in sorted([*root.glob("*/_version.py"), *root.glob("*/*/_version.py"), *root.glob("*/version.py")]):
+        found = re.search(r"^__version__\b[^=\n]*=\s*[\"']([^\"']+)", path.read_text("utf-8", "replace"), re.M)
+        if found:
+            return found.group(1)
+    return ""

@@ -1,0 +1,303 @@
+"""Canonical suites: what a list of statements does under the facts.
+
+Decided branches are spliced, dead tails cut, empty statements dropped. The same function reads
+both sides, so that ``if False: yield`` in an output and the folded upstream look alike.
+
+Not decided here, because they depend on the whole function and not on its statements: which names
+are local, whether the function is a generator, its docstring (see :mod:`pruner.verify.shape`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pruner.verify.canon import FALSE, TRUE, Canon, Term, negate
+from pruner.verify.names import FUNCTIONS, pattern_names
+from pruner.verify.scopes import Scope
+
+
+@dataclass(slots=True)
+class Item:
+    """One canonical statement. ``blocks`` are its suites; definitions keep their node instead."""
+
+    kind: str
+    key: Term
+    line: int
+    node: ast.AST
+    blocks: tuple[list[Item], ...] = ()
+    binds: tuple[str, ...] = ()
+    leaves: bool = False
+    _signature: Any = field(default=None, repr=False)
+
+    @property
+    def signature(self) -> Any:
+        """Equal for equal statements; a definition is named here, not compared."""
+        if self._signature is None:
+            self._signature = (self.kind, self.key, tuple(tuple(i.signature for i in b) for b in self.blocks))
+        return self._signature
+
+
+class Suites:
+    """Canonical suites for one side of one file; ``erase`` says which removed bindings to leave out."""
+
+    def __init__(self, canon: Canon, erase: Callable[[Item, Scope], bool] | None = None) -> None:
+        self.canon = canon
+        self.erase = erase
+        self._table: dict[type, Callable[[Any, Scope], list[Item]]] = {
+            ast.If: self._if,
+            ast.While: self._while,
+            ast.For: self._for,
+            ast.AsyncFor: self._for,
+            ast.With: self._with,
+            ast.AsyncWith: self._with,
+            ast.Try: self._try,
+            ast.TryStar: self._try,
+            ast.Match: self._match,
+            ast.Expr: self._expr,
+            ast.Assert: self._assert,
+            ast.Import: self._import,
+            ast.ImportFrom: self._import,
+            ast.FunctionDef: self._definition,
+            ast.AsyncFunctionDef: self._definition,
+            ast.ClassDef: self._definition,
+        }
+
+    def suite(self, body: Sequence[ast.stmt], scope: Scope) -> list[Item]:
+        """The canonical form of a suite; the docstring must have been taken off."""
+        found: list[Item] = []
+        for node in body:
+            for item in self._statement(node, scope):
+                if self.erase is not None and self.erase(item, scope):
+                    continue
+                found.append(item)
+                if item.leaves:
+                    return found  # nothing behind it is reached
+        return found
+
+    def function(self, body: Sequence[ast.stmt], scope: Scope) -> list[Item]:
+        """A function's suite: a bare ``return`` at its end does nothing."""
+        found = self.suite(body, scope)
+        while found and found[-1].kind == "Return" and found[-1].key == ("Return", None):
+            found.pop()
+        return found
+
+    def loop(self, body: Sequence[ast.stmt], scope: Scope) -> list[Item]:
+        """A loop's suite: ``continue`` at its end does nothing."""
+        found = self.suite(body, scope)
+        while found and found[-1].kind == "Continue":
+            found.pop()
+        return found
+
+    def _statement(self, node: ast.stmt, scope: Scope) -> list[Item]:
+        handler = self._table.get(type(node))
+        if handler is not None:
+            return handler(node, scope)
+        kind = type(node).__name__
+        if isinstance(node, ast.Pass | ast.Global | ast.Nonlocal):
+            return []
+        if isinstance(node, ast.Assign):
+            targets = tuple(self.canon.target(target, scope) for target in node.targets)
+            key: Term = (kind, targets, self.canon.value(node.value, scope))
+            binds = tuple(t.id for t in node.targets if isinstance(t, ast.Name))
+            plain = len(binds) == len(node.targets)
+            return [Item(kind, key, node.lineno, node, binds=binds if plain else ())]
+        if isinstance(node, ast.AugAssign):
+            key = (kind, type(node.op).__name__, self.canon.target(node.target, scope), self.canon.value(node.value, scope))
+            return [Item(kind, key, node.lineno, node)]
+        if isinstance(node, ast.AnnAssign):
+            value = self.canon.value(node.value, scope) if node.value is not None else None
+            key = (kind, self.canon.target(node.target, scope), self.canon.value(node.annotation, scope), value)
+            binds = (node.target.id,) if isinstance(node.target, ast.Name) else ()
+            return [Item(kind, key, node.lineno, node, binds=binds)]
+        key = self.canon._generic(node, scope)
+        leaves = isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break)
+        if isinstance(node, ast.Return) and node.value is not None and key[1] == ("=", "NoneType", "None"):
+            key = ("Return", ("=", "NoneType", "None"))
+        return [Item(kind, key, node.lineno, node, leaves=leaves)]
+
+    def _evaluate(self, term: Term | None, node: ast.stmt) -> list[Item]:
+        return [] if term is None else [Item("Expr", ("Expr", term), node.lineno, node)]
+
+    def _expr(self, node: ast.Expr, scope: Scope) -> list[Item]:
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return []  # a stray string; docstrings are compared apart
+        if isinstance(value, ast.NamedExpr):
+            target = ("Name", value.target.id)
+            key: Term = ("Assign", (target,), self.canon.value(value.value, scope))
+            return [Item("Assign", key, node.lineno, node, binds=(value.target.id,))]
+        if isinstance(value, ast.YieldFrom) and isinstance(value.value, ast.Tuple) and not value.value.elts:
+            return []
+        if isinstance(value, ast.BoolOp | ast.UnaryOp | ast.IfExp):
+            term = self.canon.void(value, scope)
+            if term is not None and isinstance(value, ast.IfExp) and term[0] == "IfExp":
+                return self._if_parts(node, term[1], self._branch(value.body, scope, node), self._branch(value.orelse, scope, node))
+            return self._evaluate(term, node)
+        return [Item("Expr", ("Expr", self.canon.value(value, scope)), node.lineno, node)]
+
+    def _branch(self, value: ast.expr, scope: Scope, node: ast.stmt) -> list[Item]:
+        return self._expr(ast.copy_location(ast.Expr(value), node), scope)
+
+    def _if(self, node: ast.If, scope: Scope) -> list[Item]:
+        test = self.canon.test(node.test, scope)
+        if test == TRUE:
+            return self.suite(node.body, scope)
+        if test == FALSE:
+            return self.suite(node.orelse, scope)
+        if test[0] == "Known":
+            before = self._evaluate(test[2], node)
+            return [*self._named(before, node.test, scope), *self.suite(node.body if test[1] else node.orelse, scope)]
+        body, orelse = self.suite(node.body, scope), self.suite(node.orelse, scope)
+        if not body and not orelse:
+            if isinstance(node.test, ast.NamedExpr):
+                return self._expr(ast.copy_location(ast.Expr(node.test), node), scope)
+            return self._evaluate(self.canon.effects_of(test, node.test, scope), node)
+        return self._if_parts(node, test, body, orelse)
+
+    def _named(self, before: list[Item], test: ast.expr, scope: Scope) -> list[Item]:
+        """``(n := f()) and False`` leaves ``n = f()``."""
+        if len(before) == 1 and before[0].key[1][0] == "NamedExpr":
+            _, name, value = before[0].key[1]
+            return [Item("Assign", ("Assign", (("Name", name),), value), before[0].line, before[0].node, binds=(name,))]
+        return before
+
+    def _if_parts(self, node: ast.stmt, test: Term, body: list[Item], orelse: list[Item]) -> list[Item]:
+        if not body and not orelse:
+            return self._evaluate(test, node)
+        if not body:
+            test, body, orelse = negate(test), orelse, body
+        leaves = bool(orelse) and body[-1].leaves and orelse[-1].leaves
+        return [Item("If", ("If", test), node.lineno, node, (body, orelse), leaves=leaves)]
+
+    def _while(self, node: ast.While, scope: Scope) -> list[Item]:
+        test = self.canon.test(node.test, scope)
+        if test == FALSE:
+            return self.suite(node.orelse, scope)
+        if test[0] == "Known" and not test[1]:
+            return [*self._named(self._evaluate(test[2], node), node.test, scope), *self.suite(node.orelse, scope)]
+        orelse = [] if test == TRUE else self.suite(node.orelse, scope)
+        return [Item("While", ("While", test), node.lineno, node, (self.loop(node.body, scope), orelse))]
+
+    def _for(self, node: ast.For | ast.AsyncFor, scope: Scope) -> list[Item]:
+        kind = type(node).__name__
+        key = (kind, self.canon.target(node.target, scope), self.canon.value(node.iter, scope))
+        return [Item(kind, key, node.lineno, node, (self.loop(node.body, scope), self.suite(node.orelse, scope)))]
+
+    def _with(self, node: ast.With | ast.AsyncWith, scope: Scope) -> list[Item]:
+        rows = tuple(
+            (
+                self.canon.value(item.context_expr, scope),
+                self.canon.target(item.optional_vars, scope) if item.optional_vars is not None else None,
+            )
+            for item in node.items
+        )
+        kind = type(node).__name__
+        return [Item(kind, (kind, rows), node.lineno, node, (self.suite(node.body, scope),))]
+
+    def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> list[Item]:
+        body = self.suite(node.body, scope)
+        orelse = self.suite(node.orelse, scope) if not (body and body[-1].leaves) else []
+        final = self.suite(node.finalbody, scope)
+        if not body:
+            return [*orelse, *final]  # nothing can be raised in an empty body
+        if not node.handlers and not final:
+            return [*body, *orelse]
+        handlers = [self.suite(handler.body, scope) for handler in node.handlers]
+        heads = tuple(
+            self.canon.value(handler.type, scope) if handler.type is not None else None for handler in node.handlers
+        )
+        ends = [[*body, *orelse], *handlers]
+        leaves = bool(final and final[-1].leaves) or all(end and end[-1].leaves for end in ends)
+        kind = type(node).__name__
+        return [Item(kind, (kind, heads), node.lineno, node, (body, *handlers, orelse, final), leaves=leaves)]
+
+    def _match(self, node: ast.Match, scope: Scope) -> list[Item]:
+        subject = self.canon.value(node.subject, scope)
+        rows: list[tuple[ast.match_case, Term]] = []
+        for case in node.cases:
+            guard = self.canon.test(case.guard, scope) if case.guard is not None else TRUE
+            answer = _matches(case.pattern, subject)
+            if answer is False or (guard == FALSE and not self._captured(case, node, scope)):
+                continue
+            rows.append((case, guard))
+            if guard == TRUE and (answer is True or _irrefutable(case.pattern)):
+                break
+        if subject[0] == "=" and rows and rows[0][1] == TRUE and _matches(rows[0][0].pattern, subject):
+            return self.suite(rows[0][0].body, scope)
+        blocks, heads = [], []
+        for case, guard in rows:
+            heads.append((self.canon._generic(case.pattern, scope), guard))
+            blocks.append([] if guard == FALSE else self.suite(case.body, scope))
+        last = bool(rows) and rows[-1][1] == TRUE and _irrefutable(rows[-1][0].pattern)
+        leaves = last and all(block and block[-1].leaves for block in blocks)
+        return [Item("Match", ("Match", subject, tuple(heads)), node.lineno, node, tuple(blocks), leaves=leaves)]
+
+    def _captured(self, case: ast.match_case, node: ast.Match, scope: Scope) -> bool:
+        """Is a name that this case captures read outside its own body?
+
+        ``case value if is_hip(): pass`` binds ``value`` even where the guard is false.
+        """
+        captured = set(pattern_names(case.pattern))
+        if not captured:
+            return False
+        inside = {id(n) for other in node.cases for n in ast.walk(other) if other is case or _captures(other, captured)}
+        everything = ast.walk(scope.node if scope.node is not None else node)
+        return any(
+            isinstance(n, ast.Name) and n.id in captured and isinstance(n.ctx, ast.Load) and id(n) not in inside
+            for n in everything
+        )
+
+    def _assert(self, node: ast.Assert, scope: Scope) -> list[Item]:
+        test = self.canon.test(node.test, scope)
+        if test == TRUE:
+            return []
+        if test[0] == "Known" and test[1]:
+            return self._evaluate(test[2], node)
+        message = self.canon.value(node.msg, scope) if node.msg is not None else None
+        return [Item("Assert", ("Assert", test, message), node.lineno, node)]
+
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: Scope) -> list[Item]:
+        found = []
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                bound = alias.asname or alias.name.partition(".")[0]
+                key: Term = ("Import", alias.name, alias.asname)
+            else:
+                bound = alias.asname or alias.name
+                # ``from x import y as y`` says the same as ``from x import y``.
+                key = ("From", node.level, node.module, alias.name, bound)
+            found.append(Item("Import", key, node.lineno, node, binds=(bound,)))
+        return found
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> list[Item]:
+        kind = "Function" if isinstance(node, FUNCTIONS) else "Class"
+        return [Item(kind, (kind, node.name), node.lineno, node, binds=(node.name,))]
+
+
+def _captures(case: ast.match_case, names: set[str]) -> bool:
+    return names <= set(pattern_names(case.pattern))
+
+
+def _irrefutable(pattern: ast.pattern) -> bool:
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is None or _irrefutable(pattern.pattern)
+    return isinstance(pattern, ast.MatchOr) and any(_irrefutable(item) for item in pattern.patterns)
+
+
+def _matches(pattern: ast.pattern, subject: Term) -> bool | None:
+    """Does a constant subject match this literal pattern? None: cannot say."""
+    if subject[0] != "=":
+        return None
+    if isinstance(pattern, ast.MatchSingleton):
+        return bool(subject[2] == repr(pattern.value))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return True
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
+        return bool(ast.literal_eval(subject[2]) == pattern.value.value)
+    if isinstance(pattern, ast.MatchOr):
+        answers = [_matches(item, subject) for item in pattern.patterns]
+        return True if True in answers else None if None in answers else False
+    return None

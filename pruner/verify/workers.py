@@ -1,0 +1,89 @@
+"""A process pool that keeps its processes: each file is always read by the same one.
+
+The state that a phase builds (syntax trees, folded flags) is there for the next phase. One job
+means no process at all. Results come back in the order of the tasks, so the number of jobs never
+shows in a verdict.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from typing import Any, Generic, TypeVar
+
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
+
+_state: Any = None
+
+
+def _start(make: Callable[[Any], Any], argument: Any) -> None:
+    global _state
+    _state = make(argument)
+
+
+def _apply(function: Callable[[Any, Any], Any], tasks: Sequence[Any]) -> list[Any]:
+    return [function(_state, task) for task in tasks]
+
+
+class Workers(Generic[S]):
+    """``jobs`` processes, each with its own state made by ``make(argument)``."""
+
+    def __init__(self, jobs: int, make: Callable[[Any], S], argument: Any) -> None:
+        self.jobs = max(1, jobs)
+        self.local: S | None = None
+        self.pools: list[ProcessPoolExecutor] = []
+        if self.jobs == 1:
+            self.local = make(argument)
+            return
+        context = multiprocessing.get_context("fork")
+        for _ in range(self.jobs):
+            self.pools.append(
+                ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(make, argument))
+            )
+
+    def map(self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], int]) -> list[R]:
+        """Apply ``function`` to every task; ``key`` fixes the process, ``size`` balances the first visit."""
+        if self.local is not None:
+            return [function(self.local, task) for task in tasks]
+        shares: list[list[int]] = [[] for _ in self.pools]
+        for index, task in enumerate(tasks):
+            shares[self._share(key(task), size(task))].append(index)
+        futures: list[Future[list[R]]] = [
+            pool.submit(_apply, function, [tasks[index] for index in share])
+            for pool, share in zip(self.pools, shares, strict=True)
+        ]
+        results: list[Any] = [None] * len(tasks)
+        for share, future in zip(shares, futures, strict=True):
+            for index, result in zip(share, future.result(), strict=True):
+                results[index] = result
+        return results
+
+    def all(self, function: Callable[[S, T], R], task: T) -> list[R]:
+        """Apply ``function`` once in every process."""
+        if self.local is not None:
+            return [function(self.local, task)]
+        futures = [pool.submit(_apply, function, [task]) for pool in self.pools]
+        return [future.result()[0] for future in futures]
+
+    def _share(self, key: str, size: int) -> int:
+        if key not in self._homes:
+            load = self._loads
+            self._homes[key] = load.index(min(load))
+            load[self._homes[key]] += size + 1
+        return self._homes[key]
+
+    @property
+    def _homes(self) -> dict[str, int]:
+        return self.__dict__.setdefault("homes", {})
+
+    @property
+    def _loads(self) -> list[int]:
+        return self.__dict__.setdefault("loads", [0] * len(self.pools))
+
+    def close(self) -> None:
+        """End the processes."""
+        for pool in self.pools:
+            pool.shutdown(wait=True, cancel_futures=True)
