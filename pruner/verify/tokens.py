@@ -1,0 +1,189 @@
+"""Check ``tokens``: nothing was inserted, rewritten or put elsewhere, and comments of kept code are kept.
+
+Lines that the output shares with upstream are matched first; between them, the output's tokens
+must be a subsequence of upstream's but for licensed substitutions: literals and ``pass`` (a folded
+operand, an emptied block), ``elif`` that became ``if`` or ``else``, parentheses, commas, ``not``
+of an inverted test, the placeholders that keep a function a generator or a name local, one notice
+line, calls of the guard module. No kept line may stand deeper than it did.
+
+Blind to which literal replaced what: that is the question of the check ``fold``.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from pruner.verify.lexer import decode, is_string, tokens
+from pruner.verify.lines import Pairs, align
+
+SOFT = frozenset({"True", "False", "None", "pass", "if", "else", "elif", "not", "(", ")", ",", ":", ";"})
+NOTICE = re.compile(r"modified by prune", re.I)
+HEAD = 60  # lines at the top of a file in which the notice may stand
+GUARD = "_prune_guard"
+PLACEHOLDER = re.compile(
+    r"(?:return|yield|yield from \(\)|pass|if False:|\"\"|__doc__ = None|yield \"placeholder\"|[^\W\d]\w* = None)\Z"
+)
+
+
+class Tokens:
+    """Compares one changed file as text."""
+
+    def __init__(self, path: str, upstream: bytes, output: bytes) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self.raw_up, self.raw_out = upstream, output
+        self.up = decode(upstream).split("\n")
+        self.out = decode(output).split("\n")
+        self.new_literals = 0
+
+    def run(self) -> list[str]:
+        """All problems of this file."""
+        self._form()
+        bare_up = [line.strip(" \t\r") for line in self.up]
+        bare_out = [line.strip(" \t\r") for line in self.out]
+        self._exempt(bare_out)
+        pairs = align(bare_up, bare_out)
+        self._depth(pairs)
+        bad = self._gaps(bare_up, bare_out, pairs)
+        if bad:
+            whole = self._embedded("\n".join(bare_up), "\n".join(bare_out))
+            if whole is not None:  # a line was matched to its wrong twin unless this fails too
+                self.problems.extend(bad)
+        self._comments(bare_up, bare_out, pairs)
+        return self.problems
+
+    def _say(self, line: int, text: str) -> None:
+        self.problems.append(f"{self.path}:{line}: {text}")
+
+    def _form(self) -> None:
+        """Byte order mark and line ends stay as they were."""
+        mark = b"\xef\xbb\xbf"
+        if self.raw_up.startswith(mark) != self.raw_out.startswith(mark):
+            self._say(1, "the byte order mark was lost or added")
+        up = (self.raw_up.count(b"\r\n"), self.raw_up.count(b"\n"), self.raw_up.count(b"\r"))
+        out = (self.raw_out.count(b"\r\n"), self.raw_out.count(b"\n"), self.raw_out.count(b"\r"))
+        if up[0] == up[1] == up[2] and up[0] and not out[0] == out[1] == out[2]:
+            self._say(1, "line ends were CRLF and no longer are")
+        if not up[2] and out[2]:
+            self._say(1, "line ends became CRLF or CR")
+
+    def _exempt(self, bare: list[str]) -> None:
+        """Blank out the notice line and guard statements."""
+        notices = 0
+        depth = 0
+        for index, line in enumerate(bare):
+            if line.startswith("#") and index < HEAD and NOTICE.search(line) and not notices:
+                notices += 1
+                bare[index] = ""
+            elif depth or (GUARD in line and not line.startswith("#")):
+                depth = max(0, depth + line.count("(") - line.count(")"))
+                bare[index] = ""
+
+    def _depth(self, pairs: Pairs) -> None:
+        for i, j in pairs:
+            if _indent(self.out[j]) > _indent(self.up[i]):
+                self._say(j + 1, f"this line stands deeper than upstream's line {i + 1}")
+                return
+
+    def _gaps(self, up: list[str], out: list[str], pairs: Pairs) -> list[str]:
+        found = []
+        last_i = last_j = -1
+        for i, j in [*pairs, (len(up), len(out))]:
+            if any(out[last_j + 1 : j]):
+                bad = self._embedded("\n".join(up[last_i + 1 : i]), "\n".join(out[last_j + 1 : j]))
+                if bad is not None:
+                    line = next((k for k in range(last_j + 1, j) if bad in out[k]), last_j + 1)
+                    found.append(f"{self.path}:{line + 1}: token {bad[:40]!r} is not upstream's at this place")
+            last_i, last_j = i, j
+        return found
+
+    def _embedded(self, up: str, out: str) -> str | None:
+        """The first token of ``out`` that does not follow in ``up``; None when all do."""
+        lines = out.split("\n")
+        kept = []
+        for index, line in enumerate(lines):
+            named = line.endswith(" = None") and not (index and lines[index - 1].endswith("if False:"))
+            if not PLACEHOLDER.match(line) or (named and line != "__doc__ = None"):
+                kept.append(line)
+        wanted = tokens("\n".join(kept))
+        have = tokens(up)
+        places: dict[str, list[int]] = {}
+        for index, token in enumerate(have):
+            places.setdefault(token, []).append(index)
+        position = -1
+        for token in wanted:
+            if token in SOFT:
+                continue
+            if is_string(token) or token[0].isdigit():
+                if token not in places:
+                    self.new_literals += 1
+                continue
+            if token == "=" and ":=" in places:
+                continue
+            rows = places.get(token, ())
+            place = bisect_left(rows, position + 1)
+            if place == len(rows):
+                return token
+            position = rows[place]
+        return None
+
+    # -- comments ------------------------------------------------------------------------------
+
+    def _comments(self, up: list[str], out: list[str], pairs: Pairs) -> None:
+        """A comment over a kept statement, or at the end of a kept block, must be kept."""
+        matched = {i for i, _ in pairs}
+        lost = [i for i, line in enumerate(up) if line.startswith("#") and i not in matched]
+        if not lost:
+            return
+        code = [i for i, line in enumerate(up) if line and not line.startswith("#")]
+        inside: set[int] | None = None
+        have = set(out)
+        for i in lost:
+            place = bisect_left(code, i)
+            after = code[place] if place < len(code) else None
+            before = code[place - 1] if place else None
+            depth = _indent(self.up[i])
+            if after is not None and _indent(self.up[after]) == depth:
+                wanted = after in matched and not _OTHER_ARM.match(up[after]) and not _opens(up, before)
+            elif after is None or _indent(self.up[after]) < depth:
+                wanted = (
+                    before is not None
+                    and before in matched
+                    and _indent(self.up[before]) == depth
+                    and not _opens(up, before)
+                )
+            else:
+                wanted = False
+            if not wanted or up[i] in have:
+                continue
+            if inside is None:
+                inside = _string_lines(decode(self.raw_up))
+            if i not in inside:
+                self._say(1, f"the comment of upstream line {i + 1} belongs to kept code and is gone")
+
+
+_OTHER_ARM = re.compile(r"(?:else|elif|except|finally|case)\b|[)\]}]")
+
+
+def _opens(lines: list[str], index: int | None) -> bool:
+    """Is this line inside brackets, as an entry of a table is?"""
+    return index is not None and lines[index].partition("  #")[0].endswith((",", "(", "[", "{"))
+
+
+def _indent(line: str) -> int:
+    expanded = line.expandtabs(8)
+    return len(expanded) - len(expanded.lstrip(" "))
+
+
+def _string_lines(text: str) -> set[int]:
+    """Indices of lines that begin inside a string that spans lines."""
+    from pruner.verify.lexer import TOKEN
+
+    found: set[int] = set()
+    for match in TOKEN.finditer(text):
+        token = match.group()
+        if "\n" in token and token[0] != "#":
+            first = text.count("\n", 0, match.start())
+            found.update(range(first + 1, first + 1 + token.count("\n")))
+    return found
