@@ -32,8 +32,7 @@ class FileResult:
     lost: list[tuple[str, str, int]] = field(default_factory=list)  # removed import: target, symbol, line
     entries: int = 0  # table entries and enum members gone by a drop rule
     statements: int = 0  # canonical statements compared
-    effects: dict[str, str] = field(default_factory=dict)  # lost module -> its first effect, or ""
-    follows: dict[str, tuple[str, ...]] = field(default_factory=dict)  # lost module -> what it imported in turn
+    unread: list[tuple[str, str, str, int]] = field(default_factory=list)  # module, target, symbol, line
 
 
 def dropped_symbol(stated: Stated, module: str, name: str) -> bool:

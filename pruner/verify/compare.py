@@ -27,6 +27,7 @@ from pruner.verify.shape import (
     without_docstring,
 )
 from pruner.verify.suites import Item, Suites
+from pruner.verify.world import literal_all
 
 GUARD = "_prune_guard"
 _KINDS = {"Function": "function", "Class": "class", "Import": "import", "Assign": "variable", "AnnAssign": "variable"}
@@ -66,6 +67,7 @@ class Comparison:
         self.output_suites = Suites(self.canon)
         self.result = FileResult(path)
         self.prefix = ""
+        self._mentioned: set[str] | None = None
         self.licence = Licence(self.world.stated, module, set())
         self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
         self.upstream_suites = Suites(self.canon, self._erase)
@@ -106,6 +108,9 @@ class Comparison:
         rows_up = [self.up.text(node) for node in up]
         rows_out = [self.out.text(node) for node in out]
         if rows_up == rows_out:
+            return
+        if kind == "class" and self.effects.classes.enum(("symbol", self.module, getattr(scope.node, "name", ""))):
+            self._canonical(up, out, scope, other, kind)  # GRAPH = auto() is another number where a member went
             return
         gaps = [
             (up[a:b], out[c:d])
@@ -223,11 +228,21 @@ class Comparison:
         if item.kind == "Import":
             target, symbol = self._import_target(item)
             self.result.lost.append((target, symbol, item.line))
+            if scope.kind == "module" and item.binds[0] not in self._read_upstream():
+                self.result.unread.append((self.module, target, symbol, item.line))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
             for name in names:
                 self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind))
         return True
+
+    def _read_upstream(self) -> set[str]:
+        """Names that the upstream file mentions anywhere, ``__all__`` included."""
+        if self._mentioned is None:
+            self._mentioned = _identifiers(self.up.tree)
+            names = self.world.names(self.module)
+            self._mentioned |= (literal_all(names) or set()) if names is not None else set()
+        return self._mentioned
 
     def _absent(self, item: Item, scope: Scope, rest: list[Item]) -> bool:
         """May this upstream statement be missing although its name is still bound somewhere?"""

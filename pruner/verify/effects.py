@@ -246,6 +246,25 @@ class Effects(Evaluator):
         return f"{line}: {type(node).__name__}"
 
 
+    def module(self, module: str) -> tuple[str, tuple[str, ...]]:
+        """What importing a module does: its first effect or ``""``, and the modules that it imports in turn."""
+        parsed = self.world.tree.parse_module(module)
+        names = self.world.names(module)
+        if parsed is None or names is None:
+            path = self.world.tree.modules.get(module)
+            return (f"{path} cannot be read" if path else "", ())
+        scope = self.module_scope(module)
+        effect = next((found for node in parsed.body if (found := self.effect(node, scope))), "")
+        follows: dict[str, None] = {}
+        for row in names.imports:
+            if row.lazy or row.typing or any(self.truth(t, scope) == (not wanted) for t, wanted in row.guards):
+                continue
+            for name in (row.target, f"{row.target}.{row.symbol}"):
+                if name in self.world.tree.modules:
+                    follows[name] = None
+        return effect, tuple(follows)
+
+
 def _expressions(node: ast.AST) -> list[ast.expr]:
     found: list[ast.expr] = []
     for child in ast.iter_child_nodes(node):

@@ -48,11 +48,13 @@ class Survey:
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""
 
 
-def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str]) -> Survey:
-    """Survey one file. ``facts`` are attribute names that rules speak of."""
+def survey(
+    tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str]
+) -> tuple[Survey, ast.Module | None]:
+    """Survey one file; also its syntax tree. ``facts`` are attribute names that rules speak of."""
     parsed = parse_bytes(data)
     if parsed is None:
-        return _unparsed(tree, path, module, data)
+        return _unparsed(tree, path, module, data), None
     names = module_names(parsed, module, tree.is_package(module))
     result = Survey(path, module)
     result.bound = frozenset(names.bindings)
@@ -66,7 +68,7 @@ def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str
     walker = _Walker(result, roots, facts, module)
     walker.walk(parsed)
     walker.finish()
-    return result
+    return result, parsed
 
 
 def _light(row: Import) -> Import:

@@ -1,0 +1,151 @@
+"""What a worker process does with one file, phase by phase. Its state lives as long as the run."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pruner.verify.claims import FileResult
+from pruner.verify.compare import Comparison, Side
+from pruner.verify.discard import Families
+from pruner.verify.effects import Effects
+from pruner.verify.lint import compiles
+from pruner.verify.rules import Stated
+from pruner.verify.survey import Survey, survey
+from pruner.verify.tokens import Tokens
+from pruner.verify.tree import Tree, module_of
+from pruner.verify.world import Seen, World
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What every worker starts from."""
+
+    upstream: Path
+    output: Path
+    python_root: str
+    stated: Stated
+    checks: frozenset[str]
+    facts: frozenset[str]
+
+
+class State:
+    """A worker's memory."""
+
+    def __init__(self, setup: Setup) -> None:
+        gc.disable()  # nothing here is garbage before the run ends
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), 6000))
+        self.setup = setup
+        self.up = Tree(setup.upstream, setup.python_root)
+        self.out = Tree(setup.output, setup.python_root)
+        self.families = Families([text for _, text in setup.stated.discards])
+        self.world = World(self.up, setup.stated)
+        self.effects = Effects(self.world)
+        self.parsed: dict[str, ast.Module] = {}
+
+
+def make(setup: Setup) -> State:
+    """The state of a new worker."""
+    return State(setup)
+
+
+@dataclass(slots=True)
+class Read:
+    """Answer of :func:`read_file`."""
+
+    path: str
+    survey: Survey | None = None
+    compile: str = ""
+    before: Counter[str] = field(default_factory=Counter)
+    after: Counter[tuple[str, int]] = field(default_factory=Counter)
+    unreadable: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
+    """First phase: survey a kept file, compile a changed one, count discarded names on both sides."""
+    path, kept, changed = task
+    checks = state.setup.checks
+    result = Read(path)
+    clock = time.process_time()
+
+    def lap(name: str) -> None:
+        nonlocal clock
+        now = time.process_time()
+        result.seconds[name] = result.seconds.get(name, 0.0) + now - clock
+        clock = now
+
+    if "discard" in checks and path in state.up.files:
+        result.before = Counter()
+        for (name, _), count in state.families.count(state.up.read(path)).items():
+            result.before[name] += count
+        lap("discard")
+    if not kept:
+        return result
+    data = state.out.read(path)
+    if "discard" in checks:
+        result.after = state.families.count(data)
+        lap("discard")
+    if changed and "compile" in checks:
+        result.compile = compiles(data, path)
+        lap("compile")
+    module = module_of(path, state.setup.python_root) or ""
+    if checks & {"imports", "modules", "fold"}:
+        result.survey, parsed = survey(state.out, path, module, data, state.setup.facts)
+        result.unreadable = parsed is None
+        if changed and parsed is not None and "fold" in checks:
+            state.parsed[path] = parsed
+        lap("imports")
+    return result
+
+
+def take_seen(state: State, seen: Seen) -> None:
+    """Between the phases: what the kept code does to modules, for the folder."""
+    state.world = World(state.up, state.setup.stated, seen)
+    state.effects = Effects(state.world)
+
+
+@dataclass(slots=True)
+class Compared:
+    """Answer of :func:`compare_file`."""
+
+    path: str
+    fold: FileResult | None = None
+    tokens: list[str] = field(default_factory=list)
+    literals: int = 0
+    unreadable: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def compare_file(state: State, path: str) -> Compared:
+    """Second phase: a changed file against upstream, as text and as a folded program."""
+    result = Compared(path)
+    up, out = state.up.read(path), state.out.read(path)
+    clock = time.process_time()
+    if "tokens" in state.setup.checks:
+        check = Tokens(path, up, out)
+        result.tokens = check.run()
+        result.literals = check.new_literals
+        result.seconds["tokens"] = time.process_time() - clock
+        clock = time.process_time()
+    if "fold" in state.setup.checks:
+        before, after = state.up.parse(path), state.parsed.pop(path, None) or state.out.parse(path)
+        if before is None or after is None:
+            result.unreadable = True
+        else:
+            module = module_of(path, state.setup.python_root) or path
+            result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run()
+        result.seconds["fold"] = time.process_time() - clock
+    return result
+
+
+def module_effects(state: State, module: str) -> tuple[str, str, tuple[str, ...], float]:
+    """What importing a module of upstream does: module, first effect or ``""``, modules it imports in turn."""
+    clock = time.process_time()
+    effect, follows = state.effects.module(module)
+    return module, effect, follows, time.process_time() - clock

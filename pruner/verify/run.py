@@ -1,0 +1,271 @@
+"""The verifier's driver: phases over worker processes, one verdict per check."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pruner.errors import cannot
+from pruner.model import Verdict
+from pruner.verify import phases
+from pruner.verify.discard import allowed
+from pruner.verify.dynamic import Dynamic
+from pruner.verify.imports import Imports
+from pruner.verify.lint import added, ruff
+from pruner.verify.liveness import Liveness
+from pruner.verify.lost import Lost
+from pruner.verify.output import Output
+from pruner.verify.rules import Stated, covers, merge, read_case, read_rules, version_of
+from pruner.verify.tree import Tree
+from pruner.verify.wholefiles import additions, changed_data, links, twins
+from pruner.verify.workers import Workers
+from pruner.verify.world import World
+
+CHECKS = ("compile", "lint", "imports", "tokens", "fold", "discard", "modules")
+SHOWN = 50  # details of one verdict
+
+
+class Run:
+    """One verification."""
+
+    def __init__(
+        self, upstream: Path, output: Path, stated: Stated, python_root: str, jobs: int, checks: frozenset[str]
+    ) -> None:
+        self.checks = checks
+        self.stated = stated
+        self.up = Tree(upstream, python_root)
+        self.out = Tree(output, python_root)
+        facts = frozenset(s.rpartition(".")[2] for s in stated.facts if "(" not in s)
+        setup = phases.Setup(upstream, output, python_root, stated, checks, facts)
+        self.changed = {
+            path
+            for path in self.out.files.keys() & self.up.files.keys()
+            if path.endswith(".py") and self.up.read(path) != self.out.read(path)
+        }
+        self.kept = [path for path in self.out.files if path.endswith(".py")]
+        self.workers: Workers[phases.State] = Workers(jobs, phases.make, setup)
+        self.seconds: Counter[str] = Counter()
+        self.verdicts: dict[str, Verdict] = {}
+
+    def verdict(self, check: str, covered: str, problems: Sequence[str]) -> None:
+        """Note the answer of a check."""
+        details = tuple(sorted(problems)[:SHOWN])
+        if problems:
+            covered += f"; {len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        self.verdicts[check] = Verdict(
+            check, covered, "refuted" if problems else "passed", details, round(self.seconds[check], 3)
+        )
+
+    def run(self) -> list[Verdict]:
+        """All verdicts, in the order of :data:`CHECKS`."""
+        with ThreadPoolExecutor(1) as thread:
+            reads = self._read()
+            lint: Future[None] | None = thread.submit(self._lint) if "lint" in self.checks else None
+            self._whole(reads)
+            if lint is not None:
+                lint.result()
+        self.workers.close()
+        return [self.verdicts[check] for check in CHECKS if check in self.verdicts]
+
+    def _read(self) -> list[phases.Read]:
+        removed = [p for p in self.up.files if p.endswith(".py") and p not in self.out.files]
+        tasks = [(path, True, path in self.changed or path not in self.up.files) for path in sorted(self.kept)]
+        if "discard" in self.checks:
+            tasks += [(path, False, False) for path in sorted(removed)]
+        sizes = {path: (self.out.root / path).stat().st_size for path, kept, _ in tasks if kept}
+        # Big files first: the last one to be read should be a small one.
+        tasks.sort(key=lambda task: (-sizes.get(task[0], 0), task[0]))
+        reads = self.workers.map(
+            phases.read_file, tasks, lambda task: task[0], lambda task: sizes.get(task[0], 0) * (3 if task[2] else 1)
+        )
+        for row in reads:
+            self.seconds.update(row.seconds)
+        reads.sort(key=lambda row: row.path)
+        if "compile" in self.checks:
+            self._compile(reads)
+        if "discard" in self.checks:
+            self._discard(reads)
+        return reads
+
+    # -- single checks -------------------------------------------------------------------------
+
+    def _compile(self, reads: list[phases.Read]) -> None:
+        problems, newer = [], 0
+        for row in reads:
+            if not row.compile:
+                continue
+            data = self.up.read(row.path) if row.path in self.up.files else None
+            if data is not None and phases.compiles(data, row.path):
+                newer += 1
+                problems.append(f"{row.path}: this Python cannot read the upstream file, so it may not be edited")
+            else:
+                problems.append(row.compile)
+        unread = sum(1 for row in reads if row.unreadable and not row.compile)
+        self.verdict(
+            "compile",
+            f"{len(self.kept)} files, {len(self.changed)} changed and compiled, {unread + newer} in a newer syntax",
+            problems,
+        )
+
+    def _lint(self) -> None:
+        clock = time.perf_counter()
+        paths = sorted(self.changed)
+        fresh = sorted(p for p in self.kept if p not in self.up.files)
+        before, after = ruff(self.up.root, paths), ruff(self.out.root, [*paths, *fresh])
+        problems = []
+        if before is None or after is None:
+            self.verdicts["lint"] = Verdict("lint", "ruff is not installed", "not run")
+            return
+        total = 0
+        for path, rows in sorted(after.items()):
+            total += sum(rows.values())
+            for code, message, line in added(before.get(path, Counter()), rows):
+                problems.append(f"{path}:{line}: {code} {message}")
+        self.seconds["lint"] += time.perf_counter() - clock
+        was = sum(sum(rows.values()) for rows in before.values())
+        self.verdict("lint", f"F821, F811, F822 in {len(paths)} changed files: {was} upstream, {total} here", problems)
+
+    def _discard(self, reads: list[phases.Read]) -> None:
+        before: Counter[str] = Counter()
+        after: Counter[str] = Counter()
+        problems, tolerated = [], 0
+        for row in reads:
+            before.update(row.before)
+            for (name, line), count in row.after.items():
+                after[name] += count
+                if allowed(row.path, name, self.stated.allow):
+                    tolerated += count
+                else:
+                    problems.append(f"{row.path}:{line}: {name} is still here")
+        for rule, text in self.stated.discards:
+            problems.extend(self._left(rule, text))
+        spellings = ", ".join(f"{name} {before[name]}->{after[name]}" for name in sorted(before | after))
+        self.verdict("discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems)
+
+    def _left(self, rule: str, text: str) -> list[str]:
+        if text.startswith("name:"):
+            return []
+        if text.startswith("path:"):
+            glob = text[5:].strip()
+            return [f"{path}: discarded by {rule}, still here" for path in sorted(self.out.files) if fnmatchcase(path, glob)]
+        module, colon, _ = text.partition(":")
+        if colon:
+            return []  # a symbol: asked in _whole, where the output's names are known
+        return [f"{path}: discarded by {rule}, still here" for name, path in sorted(self.out.modules.items()) if covers(text, name)]
+
+    # -- the whole tree ------------------------------------------------------------------------
+
+    def _whole(self, reads: list[phases.Read]) -> None:
+        if not self.checks & {"imports", "modules", "fold", "tokens"}:
+            return
+        output = Output(self.out, [row.survey for row in reads if row.survey is not None])
+        comparable = sorted(self.changed)
+        if "fold" in self.checks:
+            self.workers.all(phases.take_seen, output.seen())
+        compared = self.workers.map(
+            phases.compare_file, comparable, lambda path: path, lambda path: (self.out.root / path).stat().st_size
+        )
+        for row in compared:
+            self.seconds.update(row.seconds)
+        if "tokens" in self.checks:
+            self._tokens(compared)
+        clock = time.process_time()
+        world = World(self.up, self.stated)
+        imports, dynamic = Imports(world, output), Dynamic(world, output)
+        if "imports" in self.checks:
+            problems = imports.run()
+            self.seconds["imports"] += time.process_time() - clock
+            unread = sum(1 for row in output.surveys.values() if not row.parsed)
+            self.verdict(
+                "imports",
+                f"{imports.count} imports of the tree, {imports.chains} attribute chains, {unread} files by pattern",
+                problems,
+            )
+        clock = time.process_time()
+        if self.checks & {"modules", "fold"}:
+            problems = dynamic.run()
+            self.seconds["modules"] += time.process_time() - clock
+            if "modules" in self.checks:
+                sites = sum(len(s.loads) + len(s.walks) for s in output.surveys.values())
+                covered = f"{sites} loading sites, {len(dynamic.packages)} walked packages, {dynamic.members} members"
+                self.verdict("modules", covered, problems)
+        if "fold" in self.checks:
+            self._fold(compared, Liveness(world, output, imports, dynamic), output)
+
+    def _tokens(self, compared: list[phases.Compared]) -> None:
+        clock = time.process_time()
+        problems = [text for row in compared for text in row.tokens]
+        for part in (
+            additions(self.up, self.out),
+            changed_data(self.up, self.out),
+            links(self.up, self.out),
+            twins(self.up, self.out, self.changed),
+        ):
+            problems.extend(part)
+        self.seconds["tokens"] += time.process_time() - clock
+        literals = sum(row.literals for row in compared)
+        self.verdict("tokens", f"{len(compared)} changed files, {literals} folded literals", problems)
+
+    def _fold(self, compared: list[phases.Compared], liveness: Liveness, output: Output) -> None:
+        clock = time.process_time()
+        problems, claims, statements, entries = [], [], 0, 0
+        for row in compared:
+            if row.unreadable:
+                problems.append(f"{row.path}: changed, but cannot be read on both sides")
+            if row.fold is not None:
+                problems.extend(row.fold.problems)
+                claims.extend(row.fold.claims)
+                statements += row.fold.statements
+                entries += row.fold.entries
+        liveness.judge(claims)
+        liveness.removed_modules()
+        liveness.kept_symbols()
+        lost = Lost(liveness, output)
+        lost.run([row.fold for row in compared if row.fold is not None], self._effects)
+        problems.extend(liveness.problems)
+        problems.extend(lost.problems)
+        self.seconds["fold"] += time.process_time() - clock
+        licences = "; ".join(f"{text}: {count}" for text, count in sorted(liveness.licences.items()))
+        covered = (
+            f"{len(compared)} changed files, {statements} statements folded, {len(claims)} removed names, "
+            f"{entries} entries by rule, {lost.count} lost imports"
+        )
+        self.verdict("fold", f"{covered} ({licences})" if licences else covered, problems)
+
+    def _effects(self, modules: list[str]) -> list[tuple[str, str, tuple[str, ...]]]:
+        rows = self.workers.map(phases.module_effects, modules, lambda m: self.up.modules[m], lambda m: 1)
+        for _, _, _, seconds in rows:
+            self.seconds["fold"] += seconds
+        return [(module, effect, follows) for module, effect, follows, _ in rows]
+
+
+def run(
+    upstream: Path,
+    output: Path,
+    rules: Sequence[Path],
+    *,
+    python_root: str = "",
+    jobs: int = 2,
+    checks: Sequence[str] | None = None,
+    facts_yaml: Path | None = None,
+) -> list[Verdict]:
+    """Judge ``output`` as a pruning of ``upstream`` under ``rules`` (and a case's ``facts_yaml``).
+
+    ``checks`` limits the run to some of :data:`CHECKS`; ``seconds`` of a verdict are processor
+    seconds over all processes. Raises :class:`pruner.errors.PruneError` when a folder or a rule
+    file cannot be read.
+    """
+    for folder in (upstream, output):
+        if not folder.is_dir():
+            raise cannot(folder.name, "PR402", "the verifier needs two folders, and this is none")
+    wanted = frozenset(CHECKS if checks is None else checks)
+    if wanted - set(CHECKS):
+        raise cannot("verify", "PR403", f"no check is called {sorted(wanted - set(CHECKS))}", f"known: {CHECKS}")
+    parts = [read_rules(rules, version_of(upstream / python_root if python_root else upstream))] if rules else []
+    if facts_yaml is not None:
+        parts.append(read_case(facts_yaml))
+    return Run(upstream, output, merge(parts), python_root, jobs, wanted).run()
