@@ -113,6 +113,8 @@ class Walker:
         self.module = module
         self.importer = importer  # (stmt, alias index) -> Target, for function-level imports
         self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
+        self.entry_test: Any = None  # (dotted table name, value) → {index: rule} for entries that rules drop
+        self.names: list[str] = []  # enclosing functions and classes
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
         self.local = LocalView(world)
@@ -329,9 +331,22 @@ class Walker:
             known = self.ev.value(value)
             if known is not None and known.origin:
                 scope.constants[s[3][0][1]] = known
-        self.read(value, s[1])
+        self.read(self.without_entries(s), s[1])
         self.targets(s[3], s[1])
         return 0
+
+    def without_entries(self, s: Stmt) -> Expr:
+        """The value of an assignment, less the table entries that rules drop."""
+        value: Expr = s[4]
+        if self.entry_test is None or len(s[3]) != 1 or s[3][0][0] == "s" or value[0] not in ("d", "t"):
+            return value
+        entries = self.entry_test(".".join([self.module, *self.names, s[3][0][1]]), value)
+        if not entries:
+            return value
+        self.unit.decisions[s[1]] = Decision("entries", frozenset(entries.values()), tuple(sorted(entries)))
+        if value[0] == "d":
+            return ("d", tuple(pair for index, pair in enumerate(value[1]) if index not in entries))
+        return ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))
 
     def targets(self, targets: tuple[Any, ...], pos: int) -> None:
         """Names bound, and the objects whose parts are stored into."""
@@ -455,6 +470,7 @@ class Walker:
         """Walk a function until no removal changes what Python fixes by syntax."""
         params, names, body, flags, once, top = s[6]
         outer_body = self._function_body
+        self.names.append(s[3])
         if all(scope.is_class for scope in self.local.stack):
             self._function_body = body
         while True:
@@ -469,6 +485,7 @@ class Walker:
             self.frozen |= freeze
             self._reset(mark)
         self._function_body = outer_body
+        self.names.pop()
         if scope.constants or scope.imports:
             self.unit.constants[s[1]] = dict(scope.constants)
         self._settle_imports(scope, mark, body)
@@ -527,11 +544,13 @@ class Walker:
     def method(self, owner: Stmt, s: Stmt) -> None:
         """Walk one method of a class as a unit of its own."""
         self.methods = None
+        self.names.append(owner[3])
         self.local.stack.append(Scope(frozenset(owner[8]), is_class=True))
         for part in (*s[4], *s[5]):
             self.read(part, s[1])
         self.function(s)
         self.local.stack.pop()
+        self.names.pop()
 
     def _class(self, s: Stmt) -> int:
         for part in (*s[4], *s[5], *(v for _, v in s[6])):
@@ -542,6 +561,7 @@ class Walker:
 
     def class_body(self, s: Stmt) -> None:
         """Walk a class body; methods are walked as functions."""
+        self.names.append(s[3])
         while True:
             mark = self._mark()
             if self.methods is not None and not self.local.stack:
@@ -555,6 +575,7 @@ class Walker:
                 break
             self.frozen |= freeze
             self._reset(mark)
+        self.names.pop()
 
 
 _NAMES = {

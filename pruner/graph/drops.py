@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
+from pruner.model.ir import Expr
+
 
 class Drops:
     """What drop rules name, minus what keep rules name."""
 
     def __init__(
-        self, modules: dict[str, str], symbols: dict[tuple[str, str], str], entries: dict[str, dict[str, str]] | None = None
+        self,
+        modules: dict[str, str],
+        symbols: dict[tuple[str, str], str],
+        entries: dict[str, dict[str, str]] | None = None,
+        kept_entries: dict[str, list[str]] | None = None,
     ) -> None:
-        self.entries = entries or {}  # canonical table or registering function → key → rule id
-        self.entries_met: set[str] = set()  # rules whose entry was found
         self.modules = modules  # module → rule id
         self.symbols = symbols  # (module, name) → rule id
+        self.entries = entries or {}  # canonical table or registering function → key pattern → rule id
+        self.kept_entries = kept_entries or {}
+        self.entries_met: set[str] = set()  # rules whose entry was found
 
     def module(self, name: str) -> bool:
         """True when the module is dropped."""
@@ -35,7 +44,23 @@ class Drops:
 
     def entry(self, table: str, key: str) -> str:
         """Rule id that drops this entry of a table, or ""."""
-        rule = self.entries.get(table, {}).get(key, "")
-        if rule:
-            self.entries_met.add(rule)
-        return rule
+        for pattern, rule in self.entries.get(table, {}).items():
+            if fnmatchcase(key, pattern) and not any(fnmatchcase(key, k) for k in self.kept_entries.get(table, ())):
+                self.entries_met.add(rule)
+                return rule
+        return ""
+
+    def dropped_entries(self, table: str, value: Expr) -> dict[int, str]:
+        """Indices of the entries of a table literal that rules drop: index → rule id."""
+        if table not in self.entries:
+            return {}
+        keys = [k for k, _ in value[1]] if value[0] == "d" else list(value[2])
+        found = {}
+        for index, key in enumerate(keys):
+            if key is None:
+                continue
+            text = str(key[1]) if key[0] == "c" else key[1] + "".join(key[2]) if key[0] in ("n", "v", "b") else ""
+            rule = self.entry(table, text) if text else ""
+            if rule:
+                found[index] = rule
+        return found

@@ -143,6 +143,38 @@ def decorated(world: ProgramWorld, module: str, decorators: tuple[Any, ...]) -> 
     return ""
 
 
+def registry_tables(world: ProgramWorld, function: str) -> list[str]:
+    """Tables that a registering function of the tree stores into: ``TABLE[name] = ...``, ``cls.table[name] = ...``."""
+    split = world.table.split(function)
+    if split is None or not split[1]:
+        return []
+    module, dotted = split
+    name, _, method = dotted.partition(".")
+    found: list[str] = []
+    for store in world.stores(module, name):
+        body: Any = ()
+        if store.kind == "def" and not method:
+            body = store.stmt[6][2]
+        elif store.kind == "class" and method:
+            body = next((p[6][2] for p in store.stmt[7] if p[0] == "def" and p[3] == method), ())
+        for chain in _stored_tables(body):
+            if chain[0] == "n" and not chain[2]:
+                found.append(world.canonical(module, chain[1], ()))
+            elif chain[0] == "v" and chain[1] in ("cls", "self") and len(chain[2]) == 1:
+                found.append(f"{module}.{name}{chain[2][0]}")
+            elif chain[0] == "n" and len(chain[2]) == 1:
+                found.append(world.canonical(module, chain[1], ()) + chain[2][0])
+    return found
+
+
+def _stored_tables(part: Any) -> list[Any]:
+    if not isinstance(part, tuple) or not part:
+        return []
+    if part[0] == "=" and len(part) > 5 and isinstance(part[3], tuple):
+        return [t[1][1][0] for t in part[3] if t[0] == "s" and t[1][0] == "o" and t[1][1] and t[1][1][0][0] in ("n", "v")]
+    return [chain for p in part if isinstance(p, tuple) for chain in _stored_tables(p)]
+
+
 def pure_decorator(world: ProgramWorld, name: str, called: bool) -> bool:
     """True when applying a decorator of the tree registers nothing.
 

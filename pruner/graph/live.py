@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 import networkx as nx
 
-from pruner.fold.residual import Decision, Unit, Walker
+from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
 from pruner.graph.drops import Drops
@@ -506,15 +506,20 @@ class Marker:
         The branch stays behind a literal false test.
         """
         lost, self._lost = self._lost, set()
-        changed = False
+        by_module: dict[str, list[str]] = {}
         for module, name in sorted(lost):
+            by_module.setdefault(module, []).append(name)
+        changed = False
+        for module, names in by_module.items():
             state = self.out.states[module]
-            positions = {g[2] for store in state.summary.stores[name] for g in store.guards} - state.frozen
+            positions = {g[2] for n in names for store in state.summary.stores[n] for g in store.guards} - state.frozen
             if positions:
                 state.frozen |= positions
                 self._rewalk(state)
-                changed = True
-                self.need(module, name, module, "frozen", 0)
+            for name in names:
+                if name in state.names:
+                    self.need(module, name, module, "frozen", 0)
+                    changed = True
         return changed
 
     def _rewalk(self, state: ModuleState) -> None:
@@ -568,9 +573,15 @@ def _names_read(summary: Summary) -> set[str]:
     return found
 
 
+def _walker(world: ProgramWorld, summary: Summary, drops: Drops) -> Walker:
+    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    walker.entry_test = drops.dropped_entries if drops.entries else None
+    return walker
+
+
 def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -> Unit:
     """Walk one live item as its own unit."""
-    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    walker = _walker(world, summary, drops)
     s = item.stmt
     if item.kind == "def":
         for part in (*s[4], *s[5]):
@@ -586,44 +597,12 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -
         # The entries of a literal `__all__` keep nothing: they follow what is kept.
         if len(s) > 6:
             walker.read(s[6], s[1])
-        entries = dropped_entries(drops, f"{summary.module}.{item.names[0]}", s[4])
-        if entries:
-            walker.unit.decisions[s[1]] = Decision("entries", frozenset(entries.values()), tuple(sorted(entries)))
-            walker.read(_without(s[4], entries), s[1])
-        else:
-            walker.read(s[4], s[1])
+        walker.read(walker.without_entries(s), s[1])
     return walker.unit
 
 
 def walk_method(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, method: Method) -> Unit:
     """Walk one live method as its own unit."""
-    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    walker = _walker(world, summary, drops)
     walker.method(item.stmt, method.stmt)
     return walker.unit
-
-
-def dropped_entries(drops: Drops, table: str, value: Stmt) -> dict[int, str]:
-    """Indices of the entries of a table literal that drop rules name: index → rule id."""
-    if table not in drops.entries:
-        return {}
-    found = {}
-    if value[0] == "d":
-        keys = [k for k, _ in value[1]]
-    elif value[0] == "t":
-        keys = list(value[2])
-    else:
-        return {}
-    for index, key in enumerate(keys):
-        if key is None:
-            continue
-        text = str(key[1]) if key[0] == "c" else key[1] + "".join(key[2]) if key[0] == "n" else ""
-        rule = drops.entry(table, text)
-        if rule:
-            found[index] = rule
-    return found
-
-
-def _without(value: Stmt, entries: dict[int, str]) -> Stmt:
-    if value[0] == "d":
-        return ("d", tuple(pair for index, pair in enumerate(value[1]) if index not in entries))
-    return ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))

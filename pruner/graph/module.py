@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
-from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class
+from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
 from pruner.model.ir import Expr, Stmt
 from pruner.scan.summary import Summary
 
@@ -107,7 +107,7 @@ class ModuleWalker(Walker):
 
     def _e(self, s: Stmt) -> int:
         if self._top and s[3][0] in ("n", "k"):
-            rule = self.drops.entry(*_registration(self.program, self.module, s[3]))
+            rule = self._registered(s[3])
             if rule:
                 self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}))
                 return 0
@@ -188,11 +188,24 @@ class ModuleWalker(Walker):
 
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
         for decorator in s[4]:
-            item.dropped = item.dropped or self.drops.entry(*_registration(self.program, self.module, decorator))
+            item.dropped = item.dropped or self._registered(decorator)
         if why and not item.dropped:
             item.effect = why
             self._effect(s, why)
         self._add(item)
+
+    def _registered(self, e: Expr) -> str:
+        """Rule id when the call registers under a key that a rule drops."""
+        if not self.drops.entries:
+            return ""
+        function, key = _registration(self.program, self.module, e)
+        if not function:
+            return ""
+        for table in (function, *registry_tables(self.program, function)):
+            rule = self.drops.entry(table, key)
+            if rule:
+                return rule
+        return ""
 
     def _decorated(self, decorators: tuple[Expr, ...]) -> str:
         return decorated(self.program, self.module, decorators)

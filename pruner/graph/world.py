@@ -10,6 +10,7 @@ Blind to: stores through an object that is a module only at run time, ``exec``.
 from __future__ import annotations
 
 import builtins
+import re
 from typing import Any
 
 from pruner.fold import value as V
@@ -26,6 +27,18 @@ _IN_PROGRESS = object()
 _FIRST_ARGUMENT = ("os.getenv", "os.environ.get")
 
 
+class Purities:
+    """Names whose call has no effect; ``*`` in a rule stands for one component."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._exact = {n.removeprefix("builtins.") for n in names if "*" not in n}
+        patterns = [re.escape(n).replace(r"\*", r"[^.]+") for n in names if "*" in n]
+        self._pattern = re.compile("|".join(patterns)) if patterns else None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._exact or (self._pattern is not None and self._pattern.fullmatch(name) is not None)
+
+
 class ProgramWorld:
     """Implements ``fold.evaluate.World`` over a module table and a policy."""
 
@@ -36,7 +49,7 @@ class ProgramWorld:
         self.used: dict[str, int] = {}
         self.poisoned: set[tuple[str, str]] = set()
         self.dropped: set[str] = set()  # canonical names of dropped symbols
-        self.purities = set(policy.pure)
+        self.purities = Purities(policy.pure)
         self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
         self._symbols: dict[tuple[str, str], Any] = {}
         self._pure: dict[tuple[str, str], Any] = {}
@@ -238,6 +251,8 @@ class ProgramWorld:
     def _stated(self, text: str, rest: tuple[str, ...]) -> Value | None:
         subject = text + "".join(rest)
         known = self.facts.get(subject)
+        if known is None and rest and rest[-1][0] == "(":
+            known = self.facts.get(text + "".join(rest[:-1]) + "(...)")
         if known is None and rest and rest[-1][0] == "(" and "," in rest[-1]:
             # A default does not change what the environment holds: f('X', '0') is read as f('X').
             known = self.facts.get(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
@@ -267,14 +282,13 @@ class ProgramWorld:
     def call(self, module: str, func: Expr, args: list[Value | None], kwargs: dict[str, Value | None]) -> Value | None:
         """Value of a call of a function of the tree with these argument values."""
         symbol, rest = self.follow(module, func[1], func[2])
-        if symbol.kind != "binding" or rest:
-            if symbol.kind != "unknown" and args and args[0] is not None and args[0].single and args[0].values:
-                return self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"))
+        if symbol.kind in ("unknown", "builtin"):
             return None
-        if args and args[0] is not None and args[0].single and args[0].values:
-            known = self._stated(symbol.text, (f"({args[0].values[0]!r})",))
-            if known is not None:
-                return known
+        known = self._stated(symbol.text, (*rest, "(...)"))
+        if known is None and args and args[0] is not None and args[0].single and args[0].values:
+            known = self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"))
+        if known is not None or rest or symbol.kind != "binding":
+            return known
         return self.interpreter.call(symbol, args, kwargs)
 
     def pure(self, module: str, root: str, path: tuple[str, ...]) -> bool:
@@ -283,7 +297,7 @@ class ProgramWorld:
         if symbol.kind in ("unknown", "builtin"):
             return False
         text = symbol.text
-        if self._stated(text, rest) is not None:
+        if self._stated(text, rest) is not None or self._stated(text, (*rest[:-1], "(...)")) is not None:
             return True
         head = text + "".join(rest[:-1])
         if head in self.purities or head in _FIRST_ARGUMENT:

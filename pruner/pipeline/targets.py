@@ -57,7 +57,13 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
         if target.kind == "entry":
             table_name, _, key = target.text.rpartition("[")
             entries.setdefault(table_name, {})[key.rstrip("]")] = target.rule
-    return Drops(modules, symbols, entries)
+    kept_entries: dict[str, list[str]] = {}
+    for target in policy.keeps:
+        if target.kind == "entry":
+            table_name, _, key = target.text.rpartition("[")
+            kept_entries.setdefault(table_name, []).append(key.rstrip("]"))
+            matched.add(target.rule)
+    return Drops(modules, symbols, entries, kept_entries)
 
 
 def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:
@@ -87,6 +93,8 @@ def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[
     """Everything that execution starts from, or that outsiders use."""
     table = marker.table
     for target in (*policy.roots, *policy.keeps):
+        if target.kind in ("entry", "path"):
+            continue
         before = len(marker.out.roots)
         if target.kind == "project":
             for module, name in entry_points(snapshot, target.text):

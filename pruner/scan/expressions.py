@@ -85,6 +85,19 @@ class Lowering:
             return lower(node)
         return self.opaque([self.expr(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
 
+    def annotation(self, node: ast.expr | None) -> Expr:
+        """Lower an annotation; text in it is code that type checkers and pydantic evaluate."""
+        if node is None:
+            return EMPTY
+        parts = [self.expr(node)]
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and len(inner.value) < 400:
+                try:
+                    parts.append(self.expr(ast.parse(inner.value.strip(), mode="eval").body))
+                except (SyntaxError, ValueError):
+                    continue
+        return parts[0] if len(parts) == 1 else self.opaque(parts)
+
     def exprs(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
         """Lower several."""
         return tuple(self.expr(node) for node in nodes if node is not None)

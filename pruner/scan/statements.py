@@ -48,7 +48,7 @@ class StatementLowering(Lowering):
 
     def _s_AnnAssign(self, node: ast.AnnAssign) -> Stmt:
         targets = self.target(node.target)
-        note = self.expr(node.annotation)
+        note = self.annotation(node.annotation)
         if node.value is None:
             return ("=", pos_of(node), node.end_lineno, targets, note, "?")
         return ("=", pos_of(node), node.end_lineno, targets, self.expr(node.value), ":", note)
@@ -64,7 +64,7 @@ class StatementLowering(Lowering):
         notes = [a.annotation for a in [*every.posonlyargs, *every.args, *every.kwonlyargs] if a.annotation]
         notes += [a.annotation for a in (every.vararg, every.kwarg) if a is not None and a.annotation]
         notes += [node.returns] if node.returns else []
-        signature = (*self.exprs([*every.defaults, *every.kw_defaults]), *self.exprs(notes))
+        signature = (*self.exprs([*every.defaults, *every.kw_defaults]), *(self.annotation(n) for n in notes))
         return ("def", pos_of(node), node.end_lineno, node.name, decorators, signature, self._function(node))
 
     _s_AsyncFunctionDef = _s_FunctionDef
