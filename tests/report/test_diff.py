@@ -54,11 +54,12 @@ def check_apply(root: Path, outcome: Outcome, extra: Mapping[str, bytes] | None 
     if repository:
         git(copy, "init", "-q")
     if diff:
-        git(copy, "apply", str(patch))
+        # git forgives a wrong line number when it finds the lines elsewhere; we do not.
+        assert b"offset" not in git(copy, "apply", "-v", str(patch)).stderr
     assert content(copy) == expected(root, outcome, extra)
     assert not [p for p in copy.rglob("*") if p.is_dir() and ".git" not in p.parts and not any(p.iterdir())]
     if diff:
-        git(copy, "apply", "-R", str(patch))
+        assert b"offset" not in git(copy, "apply", "-v", "-R", str(patch)).stderr
     assert content(copy) == content(root)
     shutil.rmtree(copy)
     return diff
@@ -107,6 +108,7 @@ ODD: dict[str, bytes | Item] = {
     "name\twith\ttab.py": TEN,
     'quo"te\\back.py': TEN,
     "new\nline.py": TEN,
+    "control\x01\x7f.py": TEN,
     "ünïcode.py": TEN,
     "not-utf8-\udcff.py": TEN,
     "-dash.py": TEN,
@@ -136,6 +138,7 @@ def odd_case(root: Path) -> tuple[Outcome, dict[str, bytes]]:
         "dir/link-to-folder": DROP,
         "not-utf8-\udcff.py": DROP,
         "new\nline.py": DROP,
+        "control\x01\x7f.py": DROP,
         "a b/c d.py": DROP,
         "removed-and-generated.txt": DROP,
         "file-becomes-folder": DROP,
@@ -187,6 +190,17 @@ def test_every_odd_file_kind(tmp_path: Path, repository: bool) -> None:
     assert diff.count(b"GIT binary patch") == 5
 
 
+def test_binary_patches_of_every_row_length(tmp_path: Path) -> None:
+    """The last row of a patch holds 1 to 52 bytes; its first letter says how many."""
+    root = tmp_path / "up"
+    dice = random.Random(1)
+    write(root, {f"{n}.bin": b"\0" + dice.randbytes(n) for n in range(120)})
+    snap = snapshot(root)
+    removed = {f"{n}.bin": DROP for n in range(0, 120, 2)}
+    edits = {f"{n}.bin": (Edit(0, 1, b"\0\0", FACT),) for n in range(1, 120, 2)}
+    check_apply(root, outcome_of(snap, removed=removed, edits=edits), repository=True)
+
+
 def test_equals_what_git_itself_writes(tmp_path: Path) -> None:
     """Entry by entry, but for binary patches, whose deflated bytes depend on git's zlib."""
     root = tmp_path / "up"
@@ -223,6 +237,11 @@ def test_equals_what_git_itself_writes(tmp_path: Path) -> None:
         (b"x\n" * 10, [(0, 1, b"y"), (14, 15, b"y")], [b"@@ -1,10 +1,10 @@"]),
         (b"x\n" * 10, [(0, 1, b"y"), (16, 17, b"y")], [b"@@ -1,4 +1,4 @@", b"@@ -6,5 +6,5 @@ x"]),
         (b"x\r\ny\r\n", [(0, 3, b"")], [b"@@ -1,2 +1 @@"]),
+        (
+            b" %d\n" * 20,
+            [(0, 12, b""), (48, 48, b"a\nb\n"), (76, 80, b"")],
+            [b"@@ -1,6 +1,3 @@", b"@@ -10,6 +7,8 @@", b"@@ -17,4 +16,3 @@"],
+        ),
     ],
 )
 def test_hunk_headers(tmp_path: Path, old: bytes, edits: list[tuple[int, int, bytes]], hunks: list[bytes]) -> None:

@@ -139,6 +139,14 @@ def test_counts_by_language(snap: Snapshot) -> None:
     assert table["binary"]["bytes"] == {"before": 4, "after": 0}
 
 
+def test_generated_files_count_by_their_language(snap: Snapshot) -> None:
+    extra = {"a/x.py": b"1\n2\n", "a/logo.png": b"\n\n\n"}
+    document = report.build(snap, a_policy(), outcome_of(snap), (), extra=extra)
+    table = rows(document, "by_language", "language")
+    assert table["Python"]["lines"] == {"before": 14, "after": 16}
+    assert table["binary"]["lines"] == {"before": 0, "after": 0} and table["binary"]["bytes"]["after"] == 4 + 3
+
+
 def test_counts_by_folder(snap: Snapshot) -> None:
     table = rows(a_document(snap), "by_folder", "folder")
     assert {name: (row["lines"]["before"], row["lines"]["after"]) for name, row in table.items()} == {

@@ -135,7 +135,7 @@ def cells(tab: Browser) -> dict[str, str]:
 
 
 def matches(tab: Browser) -> str:
-    return str(tab.js("return document.getElementById('matches').textContent"))
+    return str(tab.js("return document.getElementById('found').textContent"))
 
 
 def ledger(tab: Browser) -> list[list[str]]:
@@ -150,6 +150,12 @@ def crumb(tab: Browser) -> str:
     return str(tab.js("return document.getElementById('crumbs').innerText.replace(/\\s+/g, ' ')"))
 
 
+def drill(tab: Browser, path: str) -> None:
+    """Click a cell and wait: the address changes at once, the drawing follows it."""
+    tab.click(cell(path))
+    tab.wait(lambda: crumb(tab).endswith("/ " + path.rpartition("/")[2]))
+
+
 def cell(path: str) -> str:
     return f'#map button.cell[data-path="{path}"]'
 
@@ -162,7 +168,7 @@ def test_totals_are_the_documents(made: tuple[Snapshot, Outcome, dict[str, Any],
 
 
 def test_cells_fill_the_map_without_overlap_by_their_lines(page: Browser) -> None:
-    page.click(cell("pkg"))
+    drill(page, "pkg")
     boxes = page.js(
         "const m = document.getElementById('map'); return [m.clientWidth * m.clientHeight,"
         "[...m.querySelectorAll('button.cell')].map((c) => [c.dataset.path, ...['left', 'top', 'width', 'height']"
@@ -179,8 +185,8 @@ def test_cells_fill_the_map_without_overlap_by_their_lines(page: Browser) -> Non
 
 
 def test_drill_down_and_back(page: Browser) -> None:
-    page.click(cell("pkg"))
-    page.click(cell("pkg/srt"))
+    drill(page, "pkg")
+    drill(page, "pkg/srt")
     assert crumb(page) == "all files / pkg / srt"
     assert cells(page)["pkg/srt/layers"] == "layers, folder, 620 lines, 12.9% kept"
     assert [row[0] for row in ledger(page)] == ["pkg/srt/layers/conf.json", "pkg/srt/layers/moe/x.py"]
@@ -191,7 +197,7 @@ def test_drill_down_and_back(page: Browser) -> None:
 
 
 def test_a_file_can_be_opened(page: Browser) -> None:
-    page.click(cell("pkg"))
+    drill(page, "pkg")
     page.choose("#query", "main.py")
     page.wait(lambda: matches(page).startswith("2 removals"))
     page.click("#contents tbody button")
@@ -200,6 +206,8 @@ def test_a_file_can_be_opened(page: Browser) -> None:
 
 
 def test_keyboard_alone(page: Browser) -> None:
+    stops = "return document.querySelectorAll('#map [tabindex=\"0\"]').length"
+    assert len(cells(page)) == 2 and page.js(stops) == 1
     page.js("document.querySelector('#crumbs').tabIndex = -1; document.querySelector('#crumbs').focus()")
     page.press("Tab")
     active = "return document.activeElement.dataset.path"
@@ -219,16 +227,18 @@ def test_keyboard_alone(page: Browser) -> None:
     page.press("Backspace")
     page.wait(lambda: crumb(page) == "all files / pkg")
     assert page.js(active) == "pkg/srt", "going up must return to the folder that was left"
-    assert page.js("return document.querySelectorAll('#map [tabindex=\"0\"]').length") == 1
+    assert page.js(stops) == 1
 
 
 def test_filter_by_cause(page: Browser) -> None:
     page.choose("#kind", "rule")
     page.wait(lambda: matches(page).startswith("1 removals"))
     assert matches(page).endswith("700 removed by the choice")
-    page.click(cell("pkg"))
+    drill(page, "pkg")
     assert cells(page)["pkg/models"] == "models, folder, 950 lines, 26.3% kept, 700 removed by the choice"
     assert cells(page)["pkg/srt"].endswith(", 0 removed by the choice")
+    painted = page.js("return document.querySelector(arguments[0]).style.background", cell("pkg/models"))
+    assert re.search(r"--hit\) 0(px)? 73\.684.*--kept\) 73\.684", painted), painted
 
 
 def test_filter_by_rule(page: Browser) -> None:
@@ -303,7 +313,7 @@ def test_an_address_restores_a_view_and_nonsense_is_ignored(
 
 def test_names_of_upstream_are_text_only(made: tuple[Snapshot, Outcome, dict[str, Any], Path], page: Browser) -> None:
     page.js("window.bad = () => { window.hit = true }")
-    page.click(cell("pkg"))
+    drill(page, "pkg")
     page.choose("#query", "<")
     page.wait(lambda: len(ledger(page)) == 2)
     page.js("document.querySelectorAll('#ledger tbody button').forEach((b) => b.click())")
