@@ -44,7 +44,8 @@ TREE: dict[str, bytes | Item] = {
     "pkg/kernels/k.cu": b"1\n" * 60,
     f"{HOSTILE}/x.py": b"1\n" * 90,
     "setup.py": b"1\n" * 10,
-} | {f"pkg/many/f{n}.py": b"1\n" for n in range(300)}
+    **{f"pkg/many/f{n}.py": b"1\n" for n in range(300)},
+}
 REMOVED: dict[str, Cause] = {
     "pkg/srt/layers/moe/x.py": Cause(
         "unreached", ("nvidia.hip",), ("pkg.main:3 was its only user", "is_hip() is false")

@@ -106,7 +106,7 @@ def outcome_of(
     folds: dict[str, int] | None = None,
 ) -> Outcome:
     files: dict[str, bytes | None] = dict.fromkeys(removed or {})
-    ranges = {}
+    ranges: dict[str, tuple[tuple[int, int], ...]] = {}
     for path, made in (edits or {}).items():
         old = snap.read(path)
         files[path] = splice(old, made)
