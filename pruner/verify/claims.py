@@ -66,6 +66,29 @@ def dropped_module(stated: Stated, module: str, path: str = "") -> bool:
 
 
 def dropped_entry(stated: Stated, module: str, table: str, key: str) -> bool:
-    """Does a drop rule name entry ``key`` of ``module.table``?"""
-    wanted = {f"{module}.{table}[{key}]", f"{module}:{table}[{key}]"}
-    return any(text in wanted for _, text in stated.drops)
+    """Does a drop rule name entry ``key`` of ``module.table``, and no keep rule?
+
+    ``table`` is dotted below the module: ``Class.TABLE``, ``function.TABLE``.
+    """
+    names = (f"{module}.{table}", f"{module}:{table}")
+    return _entry(stated.drops, names, key) and not _entry(stated.keeps, names, key)
+
+
+def _entry(rows: list[tuple[str, str]], names: tuple[str, str], key: str) -> bool:
+    for _, text in rows:
+        head, bracket, glob = text.partition("[")
+        if bracket and head in names:
+            glob = glob.rstrip("]").strip("\"'")
+            if glob == key or (("*" in glob or "?" in glob) and fnmatchcase(key, glob)):
+                return True
+    return False
+
+
+def dropped_tables(stated: Stated) -> list[tuple[str, str]]:
+    """(module and table, key glob) of every entry that a drop rule names."""
+    found = []
+    for _, text in stated.drops:
+        head, bracket, glob = text.partition("[")
+        if bracket:
+            found.append((head.replace(":", "."), glob.rstrip("]").strip("\"'")))
+    return found

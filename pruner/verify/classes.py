@@ -112,6 +112,15 @@ class Classes:
         seen = self.world.seen
         return member in seen.produced or member.rpartition(".")[0] in seen.loose
 
+    def method_fact(self, name: str, facts: dict[str, list[tuple[str, Val]]]) -> Val | None:
+        """``x.name()`` for an unknown ``x``: known when every kept class with that method has the same fact."""
+        rows = facts[name]
+        stated = {owner for owner, _ in rows}
+        if not self.world.seen.definers.get(name, set()) <= stated:
+            return None
+        values = {value for _, value in rows}
+        return values.pop() if len(values) == 1 else None
+
     def attribute_fact(
         self,
         node: ast.Attribute,
@@ -124,9 +133,11 @@ class Classes:
         if not rows or len(rows) != 1 or not isinstance(node.ctx, ast.Load):
             return UNKNOWN
         owner, value = rows[0]
-        if not isinstance(node.value, ast.Name) or symbol(node.value, scope) is not None:
+        if symbol(node.value, scope) is not None:
             return UNKNOWN
         seen = self.world.seen
+        if not seen.definers.get(node.attr, set()) <= {owner}:
+            return UNKNOWN  # another class has an attribute of this name
         if "*" in seen.vague_attributes or owner in seen.vague_attributes:
             return UNKNOWN
         for place, _, stored in seen.attributes.get(node.attr, ()):

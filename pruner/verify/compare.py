@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from pruner.verify.canon import Canon, Term
-from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_symbol
+from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_symbol, dropped_tables
 from pruner.verify.effects import Effects
 from pruner.verify.licence import Licence, enum_values
-from pruner.verify.names import module_names, resolver
+from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.shape import (
     Definition,
@@ -188,7 +188,7 @@ class Comparison:
             return False
         if u.key == o.key:
             return True
-        return u.kind in ("Assign", "AnnAssign", "AugAssign") and self.licence.allows(u.key, o.key)
+        return u.kind in ("Assign", "AnnAssign", "AugAssign") and self.licence.allows(u.key, o.key, self.prefix)
 
     def _descend(self, u: Item, o: Item, scope: Scope, other: Scope) -> None:
         if u.kind in ("Function", "Class"):
@@ -252,27 +252,53 @@ class Comparison:
         return self._entry(item, scope)
 
     def _entry(self, item: Item, scope: Scope) -> bool:
-        """``TABLE[key] = …`` or a definition that registers itself under ``key``, dropped by a rule."""
-        stated = self.world.stated
+        """A statement that puts an entry into a table from which a rule drops it.
+
+        ``TABLE[key] = …``, ``@register(key)`` on a definition, ``Registry.register(key, …)``.
+        """
         node = item.node
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
             target = node.targets[0]
             home = self.effects.symbol(target.value, scope)
             if home is not None and home[0] == "symbol" and isinstance(target.slice, ast.Constant):
-                if dropped_entry(stated, home[1], home[2], str(target.slice.value)):
+                if dropped_entry(self.world.stated, home[1], home[2], str(target.slice.value)):
                     self.result.entries += 1
                     return True
-        for decorator in getattr(node, "decorator_list", ()):
-            if not isinstance(decorator, ast.Call):
-                continue
-            keys = [a.value for a in decorator.args if isinstance(a, ast.Constant)]
-            home = self.effects.symbol(decorator.func, scope)
-            for _, text in stated.drops:
-                table, _, key = text.rstrip("]").partition("[")
-                if key and keys[:1] == [key] and home is not None and table.startswith(f"{home[1]}"):
-                    self.result.entries += 1
-                    return True
+        calls = [d for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)]
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            calls.append(node.value)
+        for call in calls:
+            if call.args and isinstance(call.args[0], ast.Constant) and self._fills(call, str(call.args[0].value), scope):
+                self.result.entries += 1
+                return True
         return False
+
+    def _fills(self, call: ast.Call, key: str, scope: Scope) -> bool:
+        """Does this call store into a table whose entry ``key`` a rule drops?"""
+        head = self.effects.chain(call.func, scope)
+        if head is None:
+            return False
+        for table, _ in dropped_tables(self.world.stated):
+            owner, _, name = table.rpartition(".")
+            module = owner if owner in self.world.tree.modules else owner.rpartition(".")[0]
+            if not head.startswith(f"{module}."):
+                continue
+            inside = table[len(module) + 1 :]
+            if dropped_entry(self.world.stated, module, inside, key) and self._mentions(head, module, name):
+                return True
+        return False
+
+    def _mentions(self, head: str, module: str, table: str) -> bool:
+        """Does the function ``head`` of the module name the table in its body?"""
+        parsed = self.world.tree.parse_module(module)
+        body: Sequence[ast.stmt] = parsed.body if parsed is not None else ()
+        node: ast.AST | None = None
+        for part in head[len(module) + 1 :].split("."):
+            node = next((n for n in body if isinstance(n, FUNCTIONS + (ast.ClassDef,)) and n.name == part), None)
+            body = getattr(node, "body", ())
+        return node is not None and any(
+            table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in ast.walk(node)
+        )
 
     def _import_target(self, item: Item) -> tuple[str, str]:
         key = item.key
@@ -316,7 +342,7 @@ class Comparison:
         for name in sorted(reads(out, inner_other, self._build)):
             if _home(name, inner) != _home(name, inner_other):
                 self._problem(up.lineno, out.lineno, f"{name!r} in {up.name} is {_home(name, inner_other)} now; it was {_home(name, inner)}")
-        outer, self.prefix = self.prefix, f"{self.prefix}{up.name}.<locals>."
+        outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
         self._suite(up.body, out.body, inner, inner_other, "function")
         self.prefix = outer
 

@@ -50,7 +50,7 @@ class Dynamic:
         """Do the rules say that loading ``package`` by name does not yield ``module``?"""
         if dropped_module(self.world.stated, module, self.up.modules.get(module, "")):
             return True
-        rows = [members for _, name, members, _ in self.world.stated.dynamics if name == package]
+        rows = [members for _, name, members, site in self.world.stated.dynamics if name == package]
         member = module[len(package) + 1 :]
         return bool(rows) and not any(fnmatchcase(member, glob) for members in rows for glob in members)
 
@@ -58,7 +58,8 @@ class Dynamic:
         """Is ``module`` below a package whose members the rules list, and not among them?"""
         return any(
             module.startswith(f"{package}.") and self.excluded(module, package)
-            for _, package, _, _ in self.world.stated.dynamics
+            for _, package, _, site in self.world.stated.dynamics
+            if not site
         )
 
     def _package(self, package: str, place: str) -> None:
@@ -95,6 +96,8 @@ class Dynamic:
             literal = pattern.replace(".*", "").replace("\\", "")
             if not literal.strip("."):
                 continue  # any name at all: the strings of the tree have to say which
+            if any(site == survey.module for _, _, _, site in self.world.stated.dynamics) and ".*" in pattern:
+                continue  # a rule says what this site yields
             wanted = re.compile(pattern)
             top = literal.partition(".")[0]
             if ".*" not in pattern:

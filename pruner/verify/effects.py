@@ -13,6 +13,7 @@ import ast
 from pruner.verify.evaluate import Evaluator
 from pruner.verify.names import FUNCTIONS, resolver, target_names
 from pruner.verify.outside import DECORATORS, MUTATORS, PURE_METHODS, PURE_NAMES, PURE_PREFIXES, pure_constructor
+from pruner.verify.rules import is_pure
 from pruner.verify.scopes import COMPREHENSIONS, Scope, class_scope, function_scope
 from pruner.verify.world import Symbol, World
 
@@ -42,15 +43,14 @@ class Effects(Evaluator):
         )
 
     def _call_droppable(self, node: ast.Call, scope: Scope) -> bool:
-        text = self.chain(node, scope)
-        if text is not None and text in self.facts:
-            return True
+        if self.fact(node, scope) is not None and self.droppable(node.func, scope):
+            return all(self.droppable(a, scope) for a in [*node.args, *(k.value for k in node.keywords)])
         if not all(self.droppable(a, scope) for a in node.args) or not all(
             self.droppable(k.value, scope) for k in node.keywords
         ):
             return False
         head = self.chain(node.func, scope)
-        if head is not None and (head in self.world.stated.pure or _outside_pure(head)):
+        if head is not None and (is_pure(self.world.stated, head) or _outside_pure(head)):
             return True
         symbol = self.symbol(node.func, scope)
         if symbol is not None:
@@ -65,7 +65,7 @@ class Effects(Evaluator):
         key = ("pure", symbol[1], symbol[2])
         if symbol in self._pure:
             return self._pure[symbol]
-        if f"{symbol[1]}.{symbol[2]}" in self.world.stated.pure:
+        if is_pure(self.world.stated, f"{symbol[1]}.{symbol[2]}"):
             return True
         node = self.world.definition(symbol)
         if not isinstance(node, ast.FunctionDef) or key in self._busy:
@@ -124,7 +124,7 @@ class Effects(Evaluator):
             if not all(self.droppable(part, scope) for part in parts):
                 return False
         text = self.chain(head, scope)
-        if text is not None and (text in self.world.stated.pure or text.startswith(DECORATORS)):
+        if text is not None and (is_pure(self.world.stated, text) or text.startswith(DECORATORS)):
             return True
         symbol = self.symbol(head, scope)
         if symbol is None or symbol[0] != "symbol":
@@ -197,7 +197,7 @@ class Effects(Evaluator):
             while isinstance(base, ast.Subscript):
                 base = base.value
             found = self.symbol(base, scope)
-            if found is None or found[0] != "symbol":
+            if found is None or found[0] != "symbol" or is_pure(self.world.stated, f"{found[1]}.{found[2]}"):
                 continue
             for row in self.classes.ancestors(found)[0]:
                 definition = self.world.definition(row)

@@ -22,7 +22,6 @@ from pruner.verify.world import BUILTINS, Symbol, World
 
 TRUTH_BUILTINS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool"})
 CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.lru_cache()", "functools.cache()"})
-DEPTH = 24
 
 
 class Evaluator:
@@ -36,6 +35,8 @@ class Evaluator:
         self._results: dict[tuple[str, str], Val] = {}
         self._busy: set[object] = set()
         self.facts: dict[str, Val] = {}
+        self.any_calls: dict[str, Val] = {}  # head of f(...) -> value
+        self.methods: dict[str, list[tuple[str, Val]]] = {}  # method -> (class "module:Class", value)
         self.attributes: dict[str, list[tuple[str, Val]]] = {}  # attribute -> (class "module:Class", value)
         world.alive = self.alive
         for subject, value in world.stated.facts.items():
@@ -51,6 +52,18 @@ class Evaluator:
             owner = self.symbol(expression.value, outside)
             if owner is not None and isinstance(self.world.definition(owner), ast.ClassDef):
                 self.attributes.setdefault(expression.attr, []).append((f"{owner[1]}:{owner[2]}", value))
+                return
+        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
+            owner = self.symbol(expression.func.value, outside)
+            if owner is not None and isinstance(self.world.definition(owner), ast.ClassDef):
+                self.methods.setdefault(expression.func.attr, []).append((f"{owner[1]}:{owner[2]}", value))
+                return
+        if isinstance(expression, ast.Call) and len(expression.args) == 1:
+            only = expression.args[0]
+            if isinstance(only, ast.Constant) and only.value is Ellipsis:
+                head = self.chain(expression.func, outside)
+                if head:
+                    self.any_calls[head] = value
                 return
         text = self.chain(expression, outside)
         self.facts[text or subject] = value
@@ -69,18 +82,14 @@ class Evaluator:
 
     def reachable(self, binding: Binding, scope: Scope) -> bool:
         """Is no guard of the binding decided against it?"""
-        for test, wanted in binding.guards:
-            key = (id(test), scope.module)
-            if key in self._busy or len(self._busy) > DEPTH:
-                continue
-            self._busy.add(key)
-            try:
-                truth = self.truth(test, scope)
-            finally:
-                self._busy.discard(key)
-            if truth is not None and truth != wanted:
-                return False
-        return True
+        return all(self._guard(test, scope) in (None, wanted) for test, wanted in binding.guards)
+
+    def _guard(self, test: ast.expr, scope: Scope) -> bool | None:
+        """The truth of a guard, remembered: names under guards of names under guards would double each time."""
+        if test not in scope.guards:
+            scope.guards[test] = None  # a guard that asks for its own answer
+            scope.guards[test] = self.truth(test, scope)
+        return scope.guards[test]
 
     def symbol(self, node: ast.expr, scope: Scope) -> Symbol | None:
         """The symbol that a Name or a dotted chain of modules denotes."""
@@ -92,7 +101,10 @@ class Evaluator:
                 return self.world.resolve(scope.module, node.id) or (
                     ("outside", node.id, "") if node.id in BUILTINS else None
                 )
-            rows = [row for row in home.bindings(node.id) if self.reachable(row, home)]
+            rows = home.bindings(node.id)
+            if not any(row.kind == "import" for row in rows):
+                return None
+            rows = [row for row in rows if self.reachable(row, home)]
             if len(rows) == 1 and rows[0].kind == "import":
                 return self.world.imported(rows[0].target, rows[0].symbol)
             return None
@@ -208,7 +220,7 @@ class Evaluator:
         fact = self.facts.get(f"{module}.{name}")
         if fact is not None:
             return fact
-        if key in self._busy or len(self._busy) > DEPTH:
+        if key in self._busy:
             return UNKNOWN
         self._busy.add(key)
         try:
@@ -268,10 +280,23 @@ class Evaluator:
         text = self.chain(node, scope)
         return self.facts.get(text, UNKNOWN) if text is not None else UNKNOWN
 
-    def _Call(self, node: ast.Call, scope: Scope) -> Val:
+    def fact(self, node: ast.Call, scope: Scope) -> Val | None:
+        """The fact on a call, if one speaks of it."""
         text = self.chain(node, scope)
         if text is not None and text in self.facts:
             return self.facts[text]
+        if self.any_calls:
+            head = self.chain(node.func, scope)
+            if head is not None and head in self.any_calls:
+                return self.any_calls[head]
+        if isinstance(node.func, ast.Attribute) and node.func.attr in self.methods and not node.args:
+            return self.classes.method_fact(node.func.attr, self.methods)
+        return None
+
+    def _Call(self, node: ast.Call, scope: Scope) -> Val:
+        fact = self.fact(node, scope)
+        if fact is not None:
+            return fact
         function = self.symbol(node.func, scope)
         if function is not None and function[0] == "outside":
             if function[1] == "bool" and len(node.args) == 1 and not node.keywords:
@@ -296,7 +321,7 @@ class Evaluator:
             return self._results[key]
         mark = ("result", *key)
         node = self.world.definition(function)
-        if mark in self._busy or len(self._busy) > DEPTH or not isinstance(node, ast.FunctionDef):
+        if mark in self._busy or not isinstance(node, ast.FunctionDef):
             return UNKNOWN
         scope = self.module_scope(function[1])
         if any(self.chain(_bare(d), scope) not in CACHES for d in node.decorator_list):

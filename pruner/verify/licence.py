@@ -24,7 +24,7 @@ class Licence:
         self.gone = gone  # names of this module that the output does not bind
         self.entries = 0
 
-    def allows(self, upstream: Term, output: Term) -> bool:
+    def allows(self, upstream: Term, output: Term, prefix: str) -> bool:
         """Is the assignment ``output`` what a drop rule makes of the assignment ``upstream``?"""
         if upstream[0] != output[0] or upstream[0] not in ("Assign", "AnnAssign", "AugAssign"):
             return False
@@ -34,7 +34,7 @@ class Licence:
         name = targets[0][1]
         if name == "__all__":
             return self._all(upstream[-1], output[-1])
-        return self._table(name, upstream[-1], output[-1])
+        return self._table(prefix + name, upstream[-1], output[-1])
 
     def _all(self, upstream: Any, output: Any) -> bool:
         if not _same_kind(upstream, output):

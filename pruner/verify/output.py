@@ -115,13 +115,15 @@ class Output:
         for survey in self.surveys.values():
             if survey.module:
                 result.rebound[survey.module] = set(survey.rebound)
+            for name, owner in survey.definers:
+                result.definers.setdefault(name, set()).add(f"{survey.module}:{owner}")
             for chain, attribute, line, value, home in survey.stores:
                 if chain and chain.partition(".")[0] in self.imports_of(survey.path):
                     for place, rest, _ in self.places(survey.path, chain):
                         if place[0] == "module" and not rest:
                             result.stores.add((place[1], attribute))
-                owner = f"{survey.module}:{home}" if home else ""
-                result.attributes.setdefault(attribute, []).append((owner, line, value))
+                place_of = f"{survey.module}:{home}" if home else ""
+                result.attributes.setdefault(attribute, []).append((place_of, line, value))
             for line, base, pattern, store, _ in survey.gets:
                 if not store:
                     continue

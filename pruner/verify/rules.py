@@ -79,14 +79,29 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
         queue.extend(path.parent / other for other in document.get("extends") or ())
         for rule in document.get("rules") or ():
             if _speaks(rule, version):
-                _take(stated, rule)
+                _take(stated, rule, version)
     return stated
 
 
-def _take(stated: Stated, rule: dict[str, Any]) -> None:
+def _assume(stated: Stated, subject: str, values: tuple[Const, ...] | Range, known: bool) -> None:
+    """Two rules on one subject: both hold. With the version unknown either may be the one that speaks."""
+    old = stated.facts.get(subject)
+    if isinstance(old, tuple) and isinstance(values, tuple):
+        have = {(type(value), value) for value in values}
+        both = tuple(value for value in old if (type(value), value) in have)
+        values = both if known and both else tuple(dict.fromkeys((*old, *values)))
+    stated.facts[subject] = values
+
+
+def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
     name = str(rule.get("id", ""))
     for subject, value in (rule.get("assume") or {}).items():
-        stated.facts[str(subject)] = _values(value)
+        if isinstance(value, dict) and ("valid_from" in value or "values" in value):
+            if "valid_from" in value:
+                stated.unproven.append(str(subject))
+                continue
+            value = value["values"]
+        _assume(stated, str(subject), _values(value), bool(version))
     for verb, rows in (
         ("root", stated.roots),
         ("keep", stated.keeps),
@@ -98,7 +113,7 @@ def _take(stated: Stated, rule: dict[str, Any]) -> None:
         stated.dynamics.append(
             (name, str(row["package"]), tuple(map(str, row.get("members") or ())), str(row.get("site") or ""))
         )
-    stated.pure.update(map(str, _many(rule.get("pure"))))
+    stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
     stated.allow.extend((str(row["path"]), str(row["name"])) for row in _many(rule.get("allow")))
 
 
@@ -139,6 +154,13 @@ def merge(parts: Iterable[Stated]) -> Stated:
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
+
+
+def is_pure(stated: Stated, name: str) -> bool:
+    """Does a ``pure`` rule name this function, decorator or base class? A star is one component."""
+    if name in stated.pure:
+        return True
+    return any("*" in text and covers(text, name) for text in stated.pure)
 
 
 def covers(text: str, module: str) -> bool:

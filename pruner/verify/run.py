@@ -39,7 +39,7 @@ class Run:
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.out = Tree(output, python_root)
-        facts = frozenset(s.rpartition(".")[2] for s in stated.facts if "(" not in s)
+        facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
         setup = phases.Setup(upstream, output, python_root, stated, checks, facts)
         self.changed = {
             path

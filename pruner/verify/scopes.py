@@ -21,7 +21,7 @@ class Scope:
     comprehensions, whose variables never have a known value).
     """
 
-    __slots__ = ("bound", "globals", "kind", "module", "names", "node", "nonlocals", "parent", "values")
+    __slots__ = ("bound", "globals", "guards", "kind", "module", "names", "node", "nonlocals", "parent", "values")
 
     def __init__(
         self,
@@ -40,7 +40,8 @@ class Scope:
         self.globals = names.globals if names else set()
         self.nonlocals = names.nonlocals if names else set()
         self.bound = (set(names.bindings) | extra if names else set(extra)) - self.globals - self.nonlocals
-        self.values: dict[str, object] = {}  # the evaluator's memory
+        self.values: dict[str, object] = {}  # the evaluator's memory: locals
+        self.guards: dict[ast.expr, bool | None] = {}  # and tests
 
     def find(self, name: str) -> Scope | None:
         """The scope whose variable a read of ``name`` here means; None: module level or a builtin."""

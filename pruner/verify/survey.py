@@ -45,6 +45,7 @@ class Survey:
     gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
     loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
     reflects: frozenset[str] = frozenset()
+    definers: list[tuple[str, str]] = field(default_factory=list)  # stated attribute, class that has it
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""
 
 
@@ -192,6 +193,7 @@ class _Walker:
         self.methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
         names = module_names(ast.Module(node.body, []), self.module, True)
         self.members.update(names.bindings)
+        self.result.definers.extend((name, node.name) for name in self.facts & names.bindings.keys())
         for item in node.body:
             self.walk(item, node.name)
         self.methods = outer
@@ -253,6 +255,8 @@ class _Walker:
     def _stored(self, target: ast.Attribute, value: ast.expr | None, owner: str) -> None:
         if isinstance(target.value, ast.Name) and target.value.id in ("self", "cls"):
             self.members.add(target.attr)
+            if target.attr in self.facts:
+                self.result.definers.append((target.attr, owner))
         base = _chain(target.value)
         root = base.partition(".")[0]
         if root in self.roots or target.attr in self.facts:

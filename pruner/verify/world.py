@@ -30,6 +30,7 @@ class Seen:
     produced: set[str] = field(default_factory=set)  # "module:Class.MEMBER" read outside a comparison
     loose: set[str] = field(default_factory=set)  # "module:Class" used as a value: any member may come out
     attributes: dict[str, list[tuple[str, int, object]]] = field(default_factory=dict)  # stored attribute -> places
+    definers: dict[str, set[str]] = field(default_factory=dict)  # stated attribute -> "module:Class" that has it
     vague_attributes: set[str] = field(default_factory=set)  # classes (or "*") with setattr of a built name
 
 
