@@ -18,14 +18,17 @@ _READERS = ("getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcal
 _WALKERS = ("pkgutil.iter_modules", "pkgutil.walk_packages")
 
 
-def texts(marker: Marker, module: str, node: str, values: list[str]) -> None:
-    """String constants that name a module, a symbol of one, a script or a name of the same module."""
+def texts(marker: Marker, module: str, node: str, values: list[str], listing: bool) -> None:
+    """String constants that name a module, a symbol of one, a script or a name of the same module.
+
+    ``listing``: the unit lists members (``dir``), so a text like ``case_`` is a prefix of their names.
+    """
     table = marker.table
     state = marker.out.states[module]
     for text in values:
         if text.isidentifier():
             marker.use_name(text)
-            if text.endswith("_") and len(text) > 2:
+            if listing and text.endswith("_") and len(text) > 2:
                 marker.use_pattern(re.escape(text) + r"\w*")  # n.startswith("case_") over dir(self)
             if text in state.names and any(i.kind in ("def", "class") for i in state.names[text]):
                 marker.need(module, text, node, "text", 0)
@@ -71,6 +74,10 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         name = _callee(marker, module, e[1])
+        if name in ("dir", "vars", "inspect.getmembers") and e[2] and e[2][0][0] == "n":
+            symbol, rest = marker.world.follow(module, e[2][0][1], e[2][0][2])
+            if symbol.kind == "module" and not rest:
+                marker.escape(symbol.module, node, 0)
         if name.rpartition(".")[2] in _READERS:
             for argument in e[2]:
                 if argument[0] == "j":

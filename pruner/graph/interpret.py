@@ -46,6 +46,7 @@ class Interpreter:
     def __init__(self, world: ProgramWorld) -> None:
         self.world = world
         self._stack: list[tuple[str, str]] = []
+        self._memo: dict[object, Value | None] = {}
 
     def call_text(self, symbol: Symbol, step: str) -> Value | None:
         """A call with constant arguments as a path step writes them."""
@@ -74,6 +75,19 @@ class Interpreter:
         key = (symbol.module, symbol.name)
         if key in self._stack or len(self._stack) >= _DEPTH:
             return None
+        # Values are frozen, but True == 1: the key holds the types as well.
+        shape = tuple((None if v is None else (v, tuple(map(type, v.values or ())))) for v in (*args, *kwargs.values()))
+        memo = (key, shape, tuple(kwargs))
+        if memo in self._memo:
+            return self._memo[memo]
+        known = self._call(key, symbol, args, kwargs)
+        if not self._stack:  # deeper answers may rest on a call that was cut short
+            self._memo[memo] = known
+        return known
+
+    def _call(
+        self, key: tuple[str, str], symbol: Symbol, args: list[Value | None], kwargs: dict[str, Value | None]
+    ) -> Value | None:
         stmt = self._function(symbol)
         if stmt is None:
             return None

@@ -51,7 +51,9 @@ class Liveness:
     roots: list[tuple[str, str]] = field(default_factory=list)
     dead_aliases: dict[str, set[tuple[int, int]]] = field(default_factory=dict)
     dropped_uses: list[DroppedUse] = field(default_factory=list)
-    guarded: dict[str, dict[int, str]] = field(default_factory=dict)  # module → import position → dropped module
+    stand_ins: dict[str, dict[tuple[int, int], tuple[str, str]]] = field(default_factory=dict)
+    """module → (import position, alias index) → (dropped name, rule): live code reads the alias, so a
+    stand-in that fails with the guard's sentence takes its place."""
     findings: list[Finding] = field(default_factory=list)
     scripts: set[str] = field(default_factory=set)
 
@@ -71,6 +73,7 @@ class Marker:
         self._seen: set[tuple[str, str]] = set()
         self.names_used: set[str] = set()
         self.patterns: list[re.Pattern[str]] = []
+        self._waiting_names: dict[str, list[tuple[str, str, int]]] = {}
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._methods: deque[tuple[str, Item, Method]] = deque()
         self._lost: set[tuple[str, str]] = set()
@@ -99,6 +102,8 @@ class Marker:
 
     def execute(self, module: str, source: str, kind: str, path: str, line: int) -> None:
         """The module is imported by live code: it and its parents run."""
+        if (source, module) in self._seen and module in self.out.states and self.out.states[module].executed:
+            return
         parts = module.split(".")
         for cut in range(1, len(parts) + 1):
             name = ".".join(parts[:cut])
@@ -275,8 +280,10 @@ class Marker:
             return
         dynamic.pickle_hooks(self, item.stmt, node)
         unit = walk_item(self.world, state.summary, self.drops, item)
+        state.touched |= bool(unit.decisions or unit.remains.actions)
         self._take(module, node, unit)
         if item.kind == "class":
+            self._check_bases(module, item.stmt)
             self._sort_methods(module, item)
 
     # -- methods ---------------------------------------------------------------------------------
@@ -313,6 +320,8 @@ class Marker:
             self.names_used.add(name)
             for waiting in self._waiting.pop(name, ()):
                 self._live_method(*waiting)
+            for module, node, pos in self._waiting_names.pop(name, ()):
+                self.need(module, name, node, "value", pos)
 
     def use_pattern(self, pattern: str) -> None:
         """Live code builds attribute names of this shape."""
@@ -322,6 +331,9 @@ class Marker:
             for name in [n for n in self._waiting if compiled.fullmatch(n)]:
                 for waiting in self._waiting.pop(name):
                     self._live_method(*waiting)
+            for name in [n for n in self._waiting_names if compiled.fullmatch(n)]:
+                for module, node, pos in self._waiting_names.pop(name):
+                    self.need(module, name, node, "value", pos)
 
     def _run_method(self, module: str, item: Item, method: Method) -> None:
         if method.walked:
@@ -329,6 +341,7 @@ class Marker:
         method.walked = True
         node = f"{module}:{item.names[0]}"
         unit = walk_method(self.world, self.out.states[module].summary, self.drops, item, method)
+        self.out.states[module].touched |= bool(unit.decisions or unit.remains.actions)
         self._take(module, node, unit)
 
     def _run_import(self, state: ModuleState, item: Item, node: str) -> None:
@@ -336,14 +349,19 @@ class Marker:
         path, line = summary.path, line_of(s[1])
         if s[0] == "import":
             name = s[3][item.index][0]
-            self._import_module(summary.module, name, node, s[1], eager=True)
+            dropped = self.drops.find(name, "")
+            if dropped is not None:
+                self._stand_in(summary.module, s, item.index, dropped)
+            elif name in self.table:
+                self.execute(name, node, "import", path, line)
             return
         module = self.table.absolute(summary, s[3], s[4])
         name = s[5][item.index][0]
         if module not in self.table:
             return
-        if self.drops.module(module) or (name != "*" and self.drops.module(f"{module}.{name}")):
-            self.out.dropped_uses.append(DroppedUse(summary.module, s[1], f"{module}.{name}", True))
+        dropped = self.drops.find(module, name) if name != "*" else None
+        if dropped is not None:
+            self._stand_in(summary.module, s, item.index, dropped)
             return
         if module in self.table.paths:
             self.execute(module, node, "import", path, line)
@@ -351,12 +369,22 @@ class Marker:
             return
         self.need(module, name, node, "import", s[1])
 
-    def _import_module(self, importer: str, name: str, node: str, pos: int, eager: bool) -> None:
-        if name in self.table:
-            if self.drops.module(name):
-                self.out.dropped_uses.append(DroppedUse(importer, pos, name, eager))
-                return
-            self.execute(name, node, "import", self._path(importer), line_of(pos))
+    def _stand_in(self, module: str, s: Stmt, index: int, dropped: tuple[str, str]) -> None:
+        self.out.stand_ins.setdefault(module, {})[s[1], index] = dropped
+        self.out.states[module].touched = True
+
+    def _check_bases(self, module: str, stmt: Stmt) -> None:
+        """A class cannot inherit from a stand-in: that is a contradiction between rules."""
+        for base in stmt[5]:
+            if base[0] != "n":
+                continue
+            symbol_module, name = module, base[1]
+            for store in self.world.stores(symbol_module, name):
+                if store.kind == "import":
+                    target, attribute = self.table.store_target(self.out.states[module].summary, store)
+                    found = self.drops.find(target, attribute)
+                    if found is not None:
+                        self.out.dropped_uses.append(DroppedUse(module, stmt[1], found[0], True))
 
     # -- what a walked unit asks for ---------------------------------------------------------
 
@@ -380,7 +408,8 @@ class Marker:
             self._local_import(module, node, stmt, index, status)
         for name in remains.attributes:
             self.use_name(name)
-        dynamic.texts(self, module, node, remains.texts)
+        listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
+        dynamic.texts(self, module, node, remains.texts, listing)
         dynamic.calls(self, module, node, remains.calls)
 
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
@@ -411,10 +440,10 @@ class Marker:
             module = symbol.module
         else:
             if module in self.table.paths:
-                self.escape(module, node, pos)
+                self.as_value(module, node, pos)
 
     def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
-        """A module is used as a value: anything of it may be read."""
+        """A module is loaded by name, or listed as a whole: all of it (all public names) may be read."""
         if self.drops.module(module) or module not in self.table.paths:
             return
         self.execute(module, node, "value", self._path(node), line_of(pos))
@@ -425,6 +454,24 @@ class Marker:
         for name in list(state.names):
             if private or not name.startswith("_"):
                 self.need(module, name, node, "value", pos)
+
+    def as_value(self, module: str, node: str, pos: int) -> None:
+        """A module is used as a value: what live code names as an attribute anywhere may be read from it.
+
+        ``def _ps(): from pkg import parallel_state; return parallel_state`` and ``_ps().rank`` elsewhere.
+        """
+        if self.drops.module(module) or module not in self.table.paths:
+            return
+        self.execute(module, node, "value", self._path(node), line_of(pos))
+        state = self.state(module)
+        if state is None or state.valued:
+            return
+        state.valued = True
+        for name in list(state.names):
+            if self._named(name):
+                self.need(module, name, node, "value", pos)
+            else:
+                self._waiting_names.setdefault(name, []).append((module, node, pos))
 
     def _local_import(self, module: str, node: str, s: Stmt, index: int, status: str) -> None:
         summary = self.out.states[module].summary
@@ -545,11 +592,31 @@ class Marker:
             if not state.executed:
                 continue
             dead = self.out.dead_aliases.setdefault(module, set())
+            self._overwritten(state, dead)
             for item in state.items:
                 if item.kind == "import" and not item.live and self._removable(state, item):
                     dead.add((item.stmt[1], item.index))
+                state.touched |= not item.live or any(not m.live for m in item.methods)
+            state.touched |= bool(state.unit.decisions or state.unit.remains.actions)
         for module, s, index in self._unread:
             self.out.dead_aliases.setdefault(module, set()).add((s[1], index))
+            self.out.states[module].touched = True
+
+    @staticmethod
+    def _overwritten(state: ModuleState, dead: set[tuple[int, int]]) -> None:
+        """An import whose name the next statements import again, unconditionally: folding made it useless.
+
+        ``from a import f`` / ``if not is_cpu(): from b import f`` binds f twice once the test is gone.
+        """
+        for name, items in state.names.items():
+            alive = [i for i in items if i.live]
+            for first, second in zip(alive, alive[1:], strict=False):
+                if first.kind != "import" or second.kind != "import" or first.conditional or second.conditional:
+                    continue
+                between = state.items[state.items.index(first) + 1 : state.items.index(second)]
+                folded = any(state.unit.decisions.values()) and second.stmt[1] & 0xFFFF
+                if folded and not any(i.live and i.kind != "import" and name in _reads(i.stmt) for i in between):
+                    dead.add((first.stmt[1], first.index))
 
     def _removable(self, state: ModuleState, item: Item) -> bool:
         """An import nobody reads any more. One that upstream itself never read stays, unless it is plain."""
@@ -562,8 +629,12 @@ class Marker:
 
 def _names_read(summary: Summary) -> set[str]:
     """Every global name that the unfolded module reads."""
+    return _reads(summary.body)
+
+
+def _reads(part: object) -> set[str]:
     found: set[str] = set()
-    stack: list[object] = [summary.body]
+    stack: list[object] = [part]
     while stack:
         part = stack.pop()
         if isinstance(part, tuple):

@@ -30,6 +30,7 @@ class Item:
     kind: str  # def, class, value, import, star
     index: int = 0
     in_try: bool = False
+    conditional: bool = False  # under a test that is not decided
     effect: str = ""  # why it runs whenever the module is imported; "" = on demand only
     live: bool = False
     walked: bool = False
@@ -59,8 +60,10 @@ class ModuleState:
     eager: list[str] = field(default_factory=list)  # modules of the tree that the body imports
     executed: bool = False
     escaped: bool = False
+    valued: bool = False
     required: dict[int, str] = field(default_factory=dict)  # imports that must run, by position: why
     frozen: set[int] = field(default_factory=set)
+    touched: bool = False  # something of the file may change: the rewriter has to look
 
 
 class ModuleWalker(Walker):
@@ -74,6 +77,7 @@ class ModuleWalker(Walker):
         self.state = ModuleState(summary, self.unit)
         self._forced = 0  # inside for/while/with: everything runs
         self._tried = 0
+        self._undecided = 0
 
     def walk(self) -> ModuleState:
         """Walk the whole body."""
@@ -89,6 +93,7 @@ class ModuleWalker(Walker):
         return not self.local.stack
 
     def _add(self, item: Item) -> None:
+        item.conditional = bool(self._undecided or self._tried or self._forced)
         if self._forced:
             item.effect = item.effect or "runs in a loop or context"
         self.state.items.append(item)
@@ -101,9 +106,15 @@ class ModuleWalker(Walker):
     # -- statements at module level -----------------------------------------------------------
 
     def _if(self, s: Stmt) -> int:
-        if self._top and not self.ev.droppable(s[3]):
+        if not self._top:
+            return super()._if(s)
+        if not self.ev.droppable(s[3]):
             self._effect(s, "test")
-        return super()._if(s)
+        decided = self._decide(s) is not None
+        self._undecided += not decided
+        end = super()._if(s)
+        self._undecided -= not decided
+        return end
 
     def _e(self, s: Stmt) -> int:
         if self._top and s[3][0] in ("n", "k"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from typing import Any
 
 from pruner.model import Cause, Edit
@@ -19,9 +20,16 @@ class ExpressionEditor:
         self.actions = actions  # id(node) → action
         self.pin = pin  # (rules) → Cause
         self.edits: list[Edit] = []
+        self.lines: list[int] | None = None  # sorted first lines of the nodes with actions, to skip the rest
 
     def visit(self, node: ast.AST) -> None:
         """Edit everything under ``node``. f-strings are left to the caller."""
+        if self.lines is not None:
+            first = getattr(node, "lineno", None)
+            if first is not None:
+                at = bisect_left(self.lines, first)
+                if at == len(self.lines) or self.lines[at] > node.end_lineno:  # type: ignore[attr-defined]
+                    return
         action = self.actions.get(id(node))
         if action is None:
             for child in ast.iter_child_nodes(node):
@@ -37,8 +45,8 @@ class ExpressionEditor:
         elif kind == "branch" and isinstance(node, ast.IfExp):
             self._branch(node, detail, cause)
 
-    def extents(self, node: ast.BoolOp) -> list[tuple[int, int]]:
-        """Where each operand stands, its own parentheses included."""
+    def extents(self, node: ast.BoolOp) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+        """Where each operand stands, its own parentheses included, and where the keywords between them stand."""
         word = b"and" if isinstance(node.op, ast.And) else b"or"
         cuts = []
         for left, right in zip(node.values, node.values[1:], strict=False):
@@ -46,18 +54,41 @@ class ExpressionEditor:
             cuts.append((found[0][1], found[0][2]))
         starts = [self.text.start(node)] + [self.text.trim_left(stop, self.text.stop(node)) for _, stop in cuts]
         stops = [self.text.trim_right(start, self.text.start(node)) for start, _ in cuts] + [self.text.stop(node)]
-        return list(zip(starts, stops, strict=True))
+        return list(zip(starts, stops, strict=True)), cuts
 
     def _operands(self, node: ast.BoolOp, kept: tuple[int, ...], cause: Cause) -> None:
-        spans = self.extents(node)
-        last = kept[-1]
-        for index in range(len(spans)):
+        """Drop operands, each with one keyword; comments between operands belong to the next one."""
+        spans, words = self.extents(node)
+        for index, (start, stop) in enumerate(spans):
             if index in kept:
                 self.visit(node.values[index])
-            elif index < last:
-                self.edits.append(Edit(spans[index][0], spans[index + 1][0], b"", cause))
+            elif index < kept[0]:
+                word = words[index]
+                if b"#" in self.text.data[stop : spans[index + 1][0]]:
+                    self.edits.append(Edit(start, stop, b"", cause))
+                    self.edits.append(Edit(word[0], self._skip_blanks(word[1]), b"", cause))
+                else:
+                    self.edits.append(Edit(start, spans[index + 1][0], b"", cause))
             else:
-                self.edits.append(Edit(spans[index - 1][1], spans[index][1], b"", cause))
+                self._drop_with_word(words[index - 1][0], stop, spans[index - 1][1], cause)
+
+    def _skip_blanks(self, offset: int) -> int:
+        while self.text.data[offset : offset + 1] in (b" ", b"\t"):
+            offset += 1
+        return offset
+
+    def _drop_with_word(self, word: int, stop: int, before: int, cause: Cause) -> None:
+        """Delete from a keyword to the end of the operand behind it, as whole lines where it has them alone."""
+        data = self.text.data
+        line = data.rfind(b"\n", 0, word) + 1
+        end = data.find(b"\n", stop)
+        end = len(data) if end < 0 else end + 1
+        if line > before and not data[line:word].strip() and not data[stop:end].strip():
+            self.edits.append(Edit(line, end, b"", cause))
+        elif b"#" in data[before:word]:
+            self.edits.append(Edit(word, stop, b"", cause))
+        else:
+            self.edits.append(Edit(before, stop, b"", cause))
 
     def _branch(self, node: ast.IfExp, truth: bool, cause: Cause) -> None:
         text = self.text

@@ -38,8 +38,8 @@ class FileEdits:
 class TracingLowering(StatementLowering):
     """Remembers which ``ast`` node each lowered expression came from."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
         self.nodes: dict[int, ast.expr] = {}
         self.keep: list[Expr] = []  # ids stay valid only while the tuples live
         self.joined: dict[int, ast.JoinedStr] = {}
@@ -65,7 +65,7 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    lowering = TracingLowering()
+    lowering = TracingLowering(data)
     body = lowering.block(tree.body)
     state = live.states[module]
     summary = Summary(path, module, state.summary.package, body, 0)
@@ -91,6 +91,7 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
             for rule in decision.origin:
                 folds[rule] = folds.get(rule, 0) + 1
     inside: dict[int, list[tuple[ast.expr, tuple[str, Any, frozenset[str]]]]] = {}
+    lines: list[int] = []
     for unit in units:
         for lowered, kind, detail, origin in unit.remains.actions:
             node = lowering.nodes.get(id(lowered))
@@ -101,11 +102,15 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
             if id(node) in lowering.joined:
                 inside.setdefault(id(lowering.joined[id(node)]), []).append((node, (kind, detail, origin)))
             plan.actions[id(node)] = (kind, detail, origin)
+            lines.append(node.lineno)
     _effects(lowering, plan)
     _dead_items(state, plan)
+    _dead_exports(marker, live, state, plan)
     for key in live.dead_aliases.get(module, ()):
         plan.aliases[key] = Cause("orphan", (), ("nothing that is kept reads it",))
+    plan.stand_ins = live.stand_ins.get(module, {})
     editor = StatementEditor(path, data, tree, plan, pin)
+    editor.expr.lines = sorted(lines)
     if inside:
         plan.fstrings = _fstrings(editor, lowering, inside, plan, pin)
     edits = merge(editor.run())
@@ -145,6 +150,18 @@ def _dead_items(state: Any, plan: Plan) -> None:
             plan.dead[item.stmt[1]] = (what, f"{state.summary.module}.{item.names[0]}", cause)
         elif item.kind == "star":
             plan.dead[item.stmt[1]] = ("import", "*", Cause("orphan", (), ("nothing that is kept comes from it",)))
+
+
+def _dead_exports(marker: Marker, live: Liveness, state: Any, plan: Plan) -> None:
+    """Entries of ``__all__`` that name submodules which are gone."""
+    for item in state.names.get("__all__", ()):
+        value = item.stmt[4] if item.stmt[0] == "=" else ()
+        for entry in value[2] if value and value[0] == "t" else ():
+            child = f"{state.summary.module}.{entry[1]}" if entry[0] == "c" else ""
+            if child in marker.table.paths and entry[1] not in state.names:
+                known = live.states.get(child)
+                if known is None or not known.executed:
+                    plan.exports[entry[1]] = Cause("orphan", (), (f"{child} is gone",))
 
 
 def _effects(lowering: TracingLowering, plan: Plan) -> None:

@@ -31,6 +31,7 @@ class Plan:
         self.exports: dict[str, Cause] = {}  # names that leave __all__
         self.guard: tuple[str, str] = ("", "_prune_guard")  # package and name of the guard module
         self.fstrings: list[Edit] = []
+        self.stand_ins: dict[tuple[int, int], tuple[str, str]] = {}
 
 
 def place(node: Any) -> int:
@@ -50,7 +51,7 @@ class StatementEditor:
         self.expr = ExpressionEditor(self.text, plan.actions, pin)
         self.edits: list[Edit] = self.expr.edits
         self.removals: list[Removal] = []
-        self.protected = protected_lines(tree)
+        self._protected: set[int] | None = None
         self.function: ast.AST | None = None
 
     def run(self) -> list[Edit]:
@@ -224,12 +225,40 @@ class StatementEditor:
             elif not isinstance(child, ast.stmt):
                 self._plain(child)
 
+    def _guard_import(self) -> str:
+        package, name = self.plan.guard
+        return f"from {package} import {name}" if package else f"import {name}"
+
     def _guarded(self, node: ast.stmt, decision: Any) -> bool:
+        """A lazy import of something dropped becomes a call that says so."""
         name, rule = decision.detail
-        text = f"from {self.plan.guard[0]} import {self.plan.guard[1]}; " if self.plan.guard[0] else f"import {self.plan.guard[1]}; "
-        text += f"{self.plan.guard[1]}.removed({name!r}, {rule!r})"
-        self.edits.append(Edit(self.text.start(node), self.text.stop(node), text.encode(), Cause("guard", (rule,), (f"{name} is dropped",))))
+        text = f"{self._guard_import()}; {self.plan.guard[1]}.removed({name!r}, {rule!r})"
+        cause = Cause("guard", (rule,), (f"{name} is dropped",))
+        self.edits.append(Edit(self.text.start(node), self.text.stop(node), text.encode(), cause))
         self._record(node, "import", name, Cause("rule", (rule,), (f"{name} is dropped",)))
+        return True
+
+    def _stand_in(self, node: Any, dead: list[int]) -> bool:
+        """An import of something dropped whose alias is still read: the aliases become stand-ins."""
+        pos = place(node)
+        parts = [self._guard_import()]
+        for index, alias in enumerate(node.names):
+            known = self.plan.stand_ins.get((pos, index))
+            if known is None:
+                continue
+            bound = alias.asname or alias.name.split(".")[0]
+            parts.append(f"{bound} = {self.plan.guard[1]}.stand_in({known[0]!r}, {known[1]!r})")
+            cause = Cause("rule", (known[1],), (f"{known[0]} is dropped",))
+            self.removals.append(Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", bound, cause))
+        rules = tuple(sorted({r for (p, _), (_, r) in self.plan.stand_ins.items() if p == pos}))
+        edit_cause = Cause("guard", rules, ("a dropped name that is still read",))
+        gone = [i for i in range(len(node.names)) if i in dead or (pos, i) in self.plan.stand_ins]
+        if len(gone) == len(node.names):
+            self.edits.append(Edit(self.text.start(node), self.text.stop(node), "; ".join(parts).encode(), edit_cause))
+        else:
+            self._remove_elements(node.names, gone, edit_cause)
+            start = self.text.start(node)
+            self.edits.append(Edit(start, start, ("; ".join(parts) + "; ").encode(), edit_cause))
         return True
 
     def _FunctionDef(self, node: Any) -> bool:
@@ -459,9 +488,11 @@ class StatementEditor:
         return self.text.data.count(b"\n", 0, offset) + (0 if self.text.data[offset - 1 : offset] == b"\n" else 1)
 
     def _dedent(self, first: int, last: int, old: bytes, new: bytes, cause: Cause) -> None:
+        if self._protected is None:
+            self._protected = protected_lines(self.tree)
         for number in range(first, last + 1):
             line = self.text.line(number)
-            if number in self.protected or not line.startswith(old):
+            if number in self._protected or not line.startswith(old):
                 continue
             start = self.text.line_start(number)
             self.edits.append(Edit(start + len(new), start + len(old), b"", cause))
@@ -540,12 +571,14 @@ class StatementEditor:
     def _Import(self, node: Any) -> bool:
         pos = place(node)
         dead = [i for i in range(len(node.names)) if (pos, i) in self.plan.aliases]
-        if not dead:
+        if not dead and not any(p == pos for p, _ in self.plan.stand_ins):
             return True
         causes = [self.plan.aliases[pos, i] for i in dead]
         for index, cause in zip(dead, causes, strict=True):
             alias = node.names[index]
             self.removals.append(Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", alias.asname or alias.name, cause))
+        if any(p == pos for p, _ in self.plan.stand_ins):
+            return self._stand_in(node, dead)
         if len(dead) == len(node.names):
             self.plan.dead[pos] = ("import", "", causes[0])
             return False

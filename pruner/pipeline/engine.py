@@ -45,7 +45,7 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
 def _rewrite_all(snapshot: Snapshot, loader: Loader, marker: Marker, live: Liveness, jobs: int, guard: tuple[str, str]) -> list[FileEdits | Finding]:
     todo = []
     for module, state in sorted(live.states.items()):
-        if state.executed and module not in loader.untouchable:
+        if state.executed and state.touched and module not in loader.untouchable:
             todo.append((module, state.summary.path))
     _SHARED["args"] = (snapshot, marker, live, guard)
     try:
@@ -97,7 +97,7 @@ def _outcome(
             ranges[result.path] = kept_ranges(data, noted)
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
-    for path, cause in _dead_files(snapshot, policy, loader, marker, live):
+    for path, cause in _dead_files(snapshot, policy, loader, marker, live, matched):
         files[path] = None
         lines = snapshot.read(path).count(b"\n")
         removals.append(Removal(path, 1, max(lines, 1), "file", path, cause))
@@ -128,7 +128,9 @@ def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
     return found
 
 
-def _dead_files(snapshot: Snapshot, policy: Policy, loader: Loader, marker: Marker, live: Liveness) -> list[tuple[str, Cause]]:
+def _dead_files(
+    snapshot: Snapshot, policy: Policy, loader: Loader, marker: Marker, live: Liveness, matched: set[str]
+) -> list[tuple[str, Cause]]:
     """Files that go: modules nothing reaches, what drop rules name, data of folders that lost every module."""
     owner = {path: module for module, (path, _) in loader.paths.items()}
     alive = {state.summary.path for state in live.states.values() if state.executed}
@@ -141,6 +143,8 @@ def _dead_files(snapshot: Snapshot, policy: Policy, loader: Loader, marker: Mark
         had_code[folder] = had_code.get(folder, False) or kept
     for file in snapshot.files:
         rule = next((t.rule for t in policy.drops if t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:"))), None)
+        if rule is not None:
+            matched.add(rule)
         if rule is not None and not any(t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:")) for t in policy.keeps):
             gone.append((file.path, _rule_cause(because, rule)))
             continue

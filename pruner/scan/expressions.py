@@ -64,7 +64,8 @@ class Scopes:
 class Lowering:
     """Lowers expressions; subclassed for statements."""
 
-    def __init__(self) -> None:
+    def __init__(self, data: bytes = b"yield") -> None:
+        self.deep = any(word in data for word in (b":=", b"yield", b"nonlocal"))  # can expressions bind?
         self.scopes = Scopes()
         self._table: dict[type, Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
@@ -90,8 +91,13 @@ class Lowering:
         if node is None:
             return EMPTY
         parts = [self.expr(node)]
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            return parts[0]
         for inner in ast.walk(node):
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and len(inner.value) < 400:
+                if inner.value.isidentifier():
+                    parts.append((self.scopes.tag(inner.value), inner.value, ()))
+                    continue
                 try:
                     parts.append(self.expr(ast.parse(inner.value.strip(), mode="eval").body))
                 except (SyntaxError, ValueError):

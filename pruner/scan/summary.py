@@ -15,7 +15,7 @@ from typing import Any
 from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
 
-FORMAT = 5  # part of every cache key: change it when the lowered form changes
+FORMAT = 6  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 
@@ -50,7 +50,7 @@ def lower(data: bytes) -> bytes:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    return marshal.dumps(StatementLowering().block(tree.body))
+    return marshal.dumps(StatementLowering(data).block(tree.body))
 
 
 def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:

@@ -20,6 +20,7 @@ class Claim:
     name: str
     line: int
     kind: str
+    outside: bool = False  # an import of something that is not in the tree
 
 
 @dataclass(slots=True)

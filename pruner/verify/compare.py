@@ -9,14 +9,16 @@ rule names, or code that the folder itself finds dead.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from pruner.verify.canon import Canon, Term
-from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_symbol, dropped_tables
+from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_module, dropped_symbol, dropped_tables
 from pruner.verify.effects import Effects
 from pruner.verify.licence import Licence, enum_values
 from pruner.verify.names import FUNCTIONS, module_names, resolver
+from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.shape import (
     Definition,
@@ -26,10 +28,10 @@ from pruner.verify.shape import (
     undocumented,
     without_docstring,
 )
+from pruner.verify.guards import GUARD, guarded, is_guard
 from pruner.verify.suites import Item, Suites
 from pruner.verify.world import literal_all
 
-GUARD = "_prune_guard"
 _KINDS = {"Function": "function", "Class": "class", "Import": "import", "Assign": "variable", "AnnAssign": "variable"}
 
 
@@ -37,6 +39,7 @@ class Side:
     """One file: its lines and its syntax tree."""
 
     def __init__(self, data: bytes, tree: ast.Module) -> None:
+        self.data = data
         self.lines = data.replace(b"\r\n", b"\n").split(b"\n")
         self.tree = tree
 
@@ -62,15 +65,17 @@ class Comparison:
         self.world = effects.world
         self.module = module
         self.up, self.out = upstream, output
-        self.resolve = resolver(module, self.world.tree.is_package(module))
+        walrus = b":=" in upstream.data or b":=" in output.data
+        self.resolve = resolver(module, self.world.tree.is_package(module), walrus)
+        self.yields = b"yield" in upstream.data
         self.canon = Canon(effects)
-        self.output_suites = Suites(self.canon)
         self.result = FileResult(path)
         self.prefix = ""
         self._mentioned: set[str] | None = None
         self.licence = Licence(self.world.stated, module, set())
         self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
-        self.upstream_suites = Suites(self.canon, self._erase)
+        self.upstream_suites = Suites(self.canon, self._erase, self._gone_import)
+        self.output_suites = Suites(self.canon, lambda item, _: is_guard(item))
 
     def run(self) -> FileResult:
         """Compare the whole file."""
@@ -78,13 +83,15 @@ class Comparison:
         package = self.world.tree.is_package(self.module)
         names = module_names(self.out.tree, self.module, package)
         other = Scope("module", self.module, None, names, node=self.out.tree)
+        names.bindings.pop(GUARD, None)
         live = {name for name in (scope.names.bindings if scope.names else {}) if self.world.live(self.module, name)}
         gone = live - set(names.bindings)
         self.licence.gone = gone
         self._pair(scope, gone)
-        if gone:
+        mentioned = {name for name in gone if re.search(rb"\b%s\b" % name.encode(), self.out.data)}
+        if mentioned:
             # Reads of a removed module-level name that would fail, or find a builtin instead.
-            for name in sorted(gone & _identifiers(self.out.tree) & reads(self.out.tree, other, self._build)):
+            for name in sorted(mentioned & reads(self.out.tree, other, self._build)):
                 self._problem(0, 0, f"{name!r} is still read, but the module no longer binds it")
         self._suite(self.up.tree.body, self.out.tree.body, scope, other, "module")
         self.result.entries += self.licence.entries
@@ -134,7 +141,7 @@ class Comparison:
     ) -> None:
         whole = "function" if kind == "function" else "suite"
         left: list[Item] = getattr(self.upstream_suites, whole)(up, scope)
-        right: list[Item] = [i for i in getattr(self.output_suites, whole)(out, other) if not _is_guard(i)]
+        right: list[Item] = getattr(self.output_suites, whole)(out, other)
         if kind == "class" and isinstance(scope.node, ast.ClassDef) and isinstance(other.node, ast.ClassDef):
             self._members(left, scope.node)
             self._members(right, other.node)
@@ -225,15 +232,17 @@ class Comparison:
         ruled = scope.kind != "function" and all(dropped_symbol(self.world.stated, self.module, n) for n in names)
         if not ruled and self._reason(item, scope) and not self._entry(item, scope):
             return False
+        outside = False
         if item.kind == "Import":
             target, symbol = self._import_target(item)
+            outside = target.partition(".")[0] not in self.world.tree.tops
             self.result.lost.append((target, symbol, item.line))
             if scope.kind == "module" and item.binds[0] not in self._read_upstream():
                 self.result.unread.append((self.module, target, symbol, item.line))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
             for name in names:
-                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind))
+                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside))
         return True
 
     def _read_upstream(self) -> set[str]:
@@ -297,8 +306,19 @@ class Comparison:
             node = next((n for n in body if isinstance(n, FUNCTIONS + (ast.ClassDef,)) and n.name == part), None)
             body = getattr(node, "body", ())
         return node is not None and any(
-            table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in ast.walk(node)
+            table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in walk(node)
         )
+
+    def _gone_import(self, item: Item, scope: Scope) -> str:
+        """The module that this import asks for, when a rule drops it and the output says so with a guard."""
+        if GUARD.encode() not in self.out.data:
+            return ""
+        target, symbol = self._import_target(item)
+        for name in (f"{target}.{symbol}", target) if symbol else (target,):
+            path = self.world.tree.modules.get(name, "")
+            if dropped_module(self.world.stated, name, path) and guarded(self.out.data, name):
+                return name
+        return ""
 
     def _import_target(self, item: Item) -> tuple[str, str]:
         key = item.key
@@ -337,9 +357,12 @@ class Comparison:
             self._suite(up.body, out.body, inner, inner_other, "class")
             self.prefix = outer
             return
-        if is_generator(up) != is_generator(out):
+        if self.yields and is_generator(up) != is_generator(out):
             self._problem(up.lineno, out.lineno, f"{up.name} is no longer a generator, or has become one")
-        for name in sorted(reads(out, inner_other, self._build)):
+        moved = inner.bound ^ inner_other.bound | inner.globals ^ inner_other.globals
+        moved |= inner.nonlocals ^ inner_other.nonlocals
+        moved.discard(GUARD)
+        for name in sorted(moved & reads(out, inner_other, self._build)) if moved else ():
             if _home(name, inner) != _home(name, inner_other):
                 self._problem(up.lineno, out.lineno, f"{name!r} in {up.name} is {_home(name, inner_other)} now; it was {_home(name, inner)}")
         outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
@@ -397,14 +420,5 @@ def _what(item: Item) -> str:
     return words.get(item.kind, f"the {item.kind.lower()} statement") + name
 
 
-def _is_guard(item: Item) -> bool:
-    """A statement of the guard module's interface: an import of it or a call of it, nothing else."""
-    if item.kind == "Import":
-        return GUARD in str(item.key)
-    if item.kind != "Expr" or not isinstance(item.node, ast.Expr) or not isinstance(item.node.value, ast.Call):
-        return False
-    return GUARD in ast.unparse(item.node.value.func)
-
-
 def _identifiers(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return {node.id for node in walk(tree) if isinstance(node, ast.Name)}

@@ -14,6 +14,7 @@ from collections import Counter
 from fnmatch import fnmatchcase, translate
 
 from pruner.verify.lexer import IDENTIFIER, decode, is_string, string_value, tokens
+from pruner.verify.nodes import walk
 from pruner.verify.tree import parse_bytes
 
 
@@ -67,7 +68,7 @@ def _docstring_lines(data: bytes) -> set[int]:
         return set()
     return {
         node.lineno
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
 

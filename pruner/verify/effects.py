@@ -12,6 +12,7 @@ import ast
 
 from pruner.verify.evaluate import Evaluator
 from pruner.verify.names import FUNCTIONS, resolver, target_names
+from pruner.verify.nodes import children, walk
 from pruner.verify.outside import DECORATORS, MUTATORS, PURE_METHODS, PURE_NAMES, PURE_PREFIXES, pure_constructor
 from pruner.verify.rules import is_pure
 from pruner.verify.scopes import COMPREHENSIONS, Scope, class_scope, function_scope
@@ -157,10 +158,10 @@ class Effects(Evaluator):
         """
         scope = function_scope(function, self.module_scope(module), resolver(module, self.world.tree.is_package(module)))
         local: set[str] = set(scope.bound)
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, FUNCTIONS) and node is not function:
                 local |= function_scope(node, scope, resolver(module, False)).bound
-        for node in ast.walk(function):
+        for node in walk(function):
             if isinstance(node, ast.Global):
                 return False
             if isinstance(node, ast.Assign | ast.AugAssign):
@@ -267,7 +268,7 @@ class Effects(Evaluator):
 
 def _expressions(node: ast.AST) -> list[ast.expr]:
     found: list[ast.expr] = []
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         if isinstance(child, ast.expr):
             found.append(child)
         elif isinstance(child, ast.comprehension):

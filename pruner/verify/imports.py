@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 
 from pruner.verify.names import FUNCTIONS, resolver
+from pruner.verify.nodes import children
 from pruner.verify.output import Output
 from pruner.verify.scopes import Scope, class_scope, function_scope, inner_scope
 from pruner.verify.survey import Survey
@@ -91,7 +92,7 @@ def scope_at(tree: ast.Module, module: str, package: bool, line: int, name: str)
     resolve = resolver(module, package)
     node: ast.AST = tree
     while True:
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             end = getattr(child, "end_lineno", None)
             if end is None or not (child.lineno <= line <= end):  # type: ignore[attr-defined]
                 continue

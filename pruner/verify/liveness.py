@@ -42,6 +42,8 @@ class Liveness:
         self.members = self._index(surveys, "members")
         self.identifiers = self._index(surveys, "identifiers")
         self.patterns = {p for row in surveys for p in row.patterns}
+        # f"pkg.mod:{name}": which function of pkg.mod is meant is known only when it runs
+        self.dotted = [p for p in sorted(self.patterns) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p.partition("*")[0]]
         self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # place -> reads by chain of it
         self._getters: list[tuple[Survey, int, str, re.Pattern[str], str]] = [
             (row, line, base, re.compile(pattern), method)
@@ -109,8 +111,13 @@ class Liveness:
         for text in (f"{module}.{name}", f"{module}:{name}"):
             if text in self.strings:
                 return f"is named as the string {text!r} in {self.strings[text][0].path}"
+        for pattern in self.dotted:
+            head = pattern.partition(".*")[0].replace("\\", "")
+            for full in (f"{module}:{name}", f"{module}.{name}"):
+                if head.startswith(full[: len(module) + 1]) and re.fullmatch(pattern, full):
+                    return f"fits the built name {pattern!r}"
         survey = self.output.modules.get(module)
-        if survey is not None and "globals" in survey.reflects | survey.reflects and name in survey.strings:
+        if survey is not None and "globals" in survey.reflects and name in survey.strings:
             return "may be read through globals()"
         for row, line, base, pattern, _ in self._getters:
             if base and not base.startswith("self:") and pattern.fullmatch(name):
@@ -119,7 +126,7 @@ class Liveness:
                 for place, rest, _ in self.output.places(row.path, base):
                     if place == ("module", module) and not rest:
                         return f"may be read by getattr in {row.path}:{line}"
-        if module in self.held:
+        if module in self.held and not (claim.kind == "import" and claim.outside):
             found = self._by_name(name, module)
             if found:
                 return found
@@ -143,7 +150,8 @@ class Liveness:
             if readers:
                 return f"may be the attribute {name} in {readers[0].path}, and code holds the module as an object"
         for row, line, base, pattern, _ in self._getters:
-            if pattern.pattern != ".*" and ".*" in pattern.pattern and pattern.fullmatch(name):
+            literal = re.sub(r"\W|_", "", pattern.pattern)
+            if len(literal) > 2 and ".*" in pattern.pattern and pattern.fullmatch(name):
                 if not base.startswith("self:") and not self._elsewhere(row, base, module):
                     return f"may be read by a built name in {row.path}:{line}"
         return ""

@@ -10,6 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pruner.verify.nodes import walk
+
 Guard = tuple[ast.expr, bool]
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -77,7 +79,7 @@ def target_names(target: ast.expr) -> Iterator[str]:
 
 def pattern_names(pattern: ast.AST) -> Iterator[str]:
     """The names that a match pattern captures."""
-    for node in ast.walk(pattern):
+    for node in walk(pattern):
         if isinstance(node, ast.MatchAs | ast.MatchStar) and node.name:
             yield node.name
         elif isinstance(node, ast.MatchMapping) and node.rest:
@@ -97,8 +99,9 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
 class Resolve:
     """Callable that knows in which module the code stands."""
 
-    def __init__(self, package: list[str]) -> None:
+    def __init__(self, package: list[str], walrus: bool = True) -> None:
         self.package = package
+        self.walrus = walrus  # may the file hold ``:=`` at all? Looking for it costs a walk of every function
 
     def __call__(self, level: int, target: str | None) -> str | None:
         if not level:
@@ -251,10 +254,10 @@ class Collector:
         self.names.captured |= inner.names.nonlocals | inner.names.captured
 
 
-def resolver(module: str, is_package: bool) -> Resolve:
+def resolver(module: str, is_package: bool, walrus: bool = True) -> Resolve:
     """The :class:`Resolve` of a module."""
     parts = module.split(".")
-    return Resolve(parts if is_package else parts[:-1])
+    return Resolve(parts if is_package else parts[:-1], walrus)
 
 
 def is_type_checking(test: ast.expr) -> bool:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pruner.verify.names import FUNCTIONS, Binding, Collector, Names, Resolve
+from pruner.verify.nodes import children, walk
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -77,7 +78,7 @@ def walruses(node: ast.AST) -> Iterator[str]:
         item = stack.pop()
         if isinstance(item, ast.NamedExpr) and isinstance(item.target, ast.Name):
             yield item.target.id
-        for child in ast.iter_child_nodes(item):
+        for child in children(item):
             if not isinstance(child, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
                 stack.append(child)
 
@@ -89,7 +90,7 @@ def function_scope(
     collector = Collector(resolve, deep=True)
     collector.suite(node.body, (), True, False, False)
     names = collector.names
-    for statement in node.body:
+    for statement in node.body if resolve.walrus else ():
         for name in walruses(statement):
             names.bind(name, Binding("other", statement.lineno))
     extra = set(parameters(node.args))
@@ -111,5 +112,5 @@ def inner_scope(node: ast.expr, parent: Scope) -> Scope:
         return Scope("expression", parent.module, parent, None, set(parameters(node.args)))
     names: set[str] = set()
     for generator in getattr(node, "generators", ()):
-        names.update(n.id for n in ast.walk(generator.target) if isinstance(n, ast.Name))
+        names.update(n.id for n in walk(generator.target) if isinstance(n, ast.Name))
     return Scope("expression", parent.module, parent, None, names)

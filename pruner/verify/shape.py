@@ -10,6 +10,7 @@ import ast
 from collections.abc import Sequence
 
 from pruner.verify.names import FUNCTIONS
+from pruner.verify.nodes import children
 from pruner.verify.scopes import COMPREHENSIONS, Scope, inner_scope
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -44,7 +45,7 @@ def is_generator(node: ast.AST) -> bool:
         if isinstance(item, ast.Yield | ast.YieldFrom):
             return True
         if not isinstance(item, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
-            stack.extend(ast.iter_child_nodes(item))
+            stack.extend(children(item))
     return False
 
 
@@ -98,9 +99,9 @@ def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
     if isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
         inner = inner_scope(node, scope)
         free = set()
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             _reads(child, inner, build, free)
         found |= free - inner.bound
         return
-    for child in ast.iter_child_nodes(node):
+    for child in children(node):
         _reads(child, scope, build, found)

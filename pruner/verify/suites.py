@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pruner.verify.canon import FALSE, TRUE, Canon, Term, negate
+from pruner.verify.guards import called
 from pruner.verify.names import FUNCTIONS, pattern_names
+from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope
 
 
@@ -41,11 +43,21 @@ class Item:
 
 
 class Suites:
-    """Canonical suites for one side of one file; ``erase`` says which removed bindings to leave out."""
+    """Canonical suites for one side of one file.
 
-    def __init__(self, canon: Canon, erase: Callable[[Item, Scope], bool] | None = None) -> None:
+    ``erase`` says which removed bindings to leave out; ``gone`` names the dropped module that an
+    import asks for, when the other side has a guard in its place.
+    """
+
+    def __init__(
+        self,
+        canon: Canon,
+        erase: Callable[[Item, Scope], bool] | None = None,
+        gone: Callable[[Item, Scope], str] | None = None,
+    ) -> None:
         self.canon = canon
         self.erase = erase
+        self.gone = gone
         self._table: dict[type, Callable[[Any, Scope], list[Item]]] = {
             ast.If: self._if,
             ast.While: self._while,
@@ -70,12 +82,30 @@ class Suites:
         found: list[Item] = []
         for node in body:
             for item in self._statement(node, scope):
+                self._guard(item, scope)
                 if self.erase is not None and self.erase(item, scope):
                     continue
                 found.append(item)
                 if item.leaves:
                     return found  # nothing behind it is reached
         return found
+
+    def _guard(self, item: Item, scope: Scope) -> None:
+        """Bring an import of a dropped module and the guard call that stands for it to one form."""
+        if item.kind == "Import" and self.gone is not None:
+            module = self.gone(item, scope)
+            if module:
+                lazy = scope.kind == "function"
+                item.kind, item.key = ("Gone", ("Gone", module)) if lazy else ("Stand", ("Stand", module, item.binds[0]))
+                item.leaves, item.binds = lazy, () if lazy else item.binds
+        elif item.kind == "Expr" and isinstance(item.node, ast.Expr):
+            function, module = called(item.node.value)
+            if function == "removed":
+                item.kind, item.key, item.leaves = "Gone", ("Gone", module), True
+        elif item.kind == "Assign" and isinstance(item.node, ast.Assign) and len(item.binds) == 1:
+            function, module = called(item.node.value)
+            if function == "stand_in":
+                item.kind, item.key = "Stand", ("Stand", module, item.binds[0])
 
     def function(self, body: Sequence[ast.stmt], scope: Scope) -> list[Item]:
         """A function's suite: a bare ``return`` at its end does nothing."""
@@ -107,6 +137,8 @@ class Suites:
         if isinstance(node, ast.AugAssign):
             key = (kind, type(node.op).__name__, self.canon.target(node.target, scope), self.canon.value(node.value, scope))
             return [Item(kind, key, node.lineno, node)]
+        if isinstance(node, ast.AnnAssign) and node.value is None and scope.kind != "class":
+            return []  # a bare annotation binds nothing; in a class body it makes a field
         if isinstance(node, ast.AnnAssign):
             value = self.canon.value(node.value, scope) if node.value is not None else None
             key = (kind, self.canon.target(node.target, scope), self.canon.value(node.annotation, scope), value)
@@ -243,8 +275,8 @@ class Suites:
         captured = set(pattern_names(case.pattern))
         if not captured:
             return False
-        inside = {id(n) for other in node.cases for n in ast.walk(other) if other is case or _captures(other, captured)}
-        everything = ast.walk(scope.node if scope.node is not None else node)
+        inside = {id(n) for other in node.cases for n in walk(other) if other is case or _captures(other, captured)}
+        everything = walk(scope.node if scope.node is not None else node)
         return any(
             isinstance(n, ast.Name) and n.id in captured and isinstance(n.ctx, ast.Load) and id(n) not in inside
             for n in everything

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pruner.verify.names import FUNCTIONS, Import, module_names
+from pruner.verify.nodes import children, walk
 from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.world import literal_all
 
@@ -182,11 +183,11 @@ class _Walker:
                         identifiers.add(alias.asname)
             elif kind is ast.JoinedStr or kind is ast.BinOp:
                 self._pattern(node)  # type: ignore[arg-type]
-                stack.extend(ast.iter_child_nodes(node))
+                stack.extend(children(node))
             else:
                 if kind is ast.keyword and node.arg:  # type: ignore[attr-defined]
                     identifiers.add(node.arg)  # type: ignore[attr-defined]
-                stack.extend(ast.iter_child_nodes(node))
+                stack.extend(children(node))
 
     def _class(self, node: ast.ClassDef) -> None:
         outer = self.methods
@@ -208,7 +209,7 @@ class _Walker:
 
     def _quiet(self, node: ast.AST) -> None:
         """Names and chains that are named, but do not hand the object on (annotations, bases)."""
-        for item in ast.walk(node):
+        for item in walk(node):
             if isinstance(item, ast.Name):
                 self.identifiers.add(item.id)
             elif isinstance(item, ast.Attribute):
@@ -301,7 +302,7 @@ class _Walker:
             if keyword.arg in self.facts and (tail in ("replace", "_replace") or tail[:1].isupper()):
                 value = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNSET
                 self.result.stores.append((head, str(keyword.arg), node.lineno, value, ""))
-        stack.extend(ast.iter_child_nodes(node))
+        stack.extend(children(node))
 
     def _refined(self, name: ast.expr) -> tuple[str, str]:
         """The pattern of a built name; ``f"forward_{self.device()}"`` is read with what ``device`` returns."""
@@ -327,8 +328,8 @@ class _Walker:
 
     def _pattern(self, node: ast.expr) -> None:
         text = regex(node)
-        bare = text.replace(".*", "")
-        if text != ".*" and bare and bare.replace("\\.", "").isidentifier():
+        bare = text.replace(".*", "").replace("\\", "")
+        if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
             self.patterns.add(text)
 
 
@@ -349,7 +350,7 @@ def _returned(function: ast.FunctionDef | None) -> set[str] | None:
     if function is None:
         return None
     found: set[str] = set()
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Return):
             if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
                 return None

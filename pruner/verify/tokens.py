@@ -82,7 +82,11 @@ class Tokens:
 
     def _depth(self, pairs: Pairs) -> None:
         for i, j in pairs:
-            if _indent(self.out[j]) > _indent(self.up[i]):
+            depth = _indent(self.out[j])
+            if depth > _indent(self.up[i]):
+                bare = self.out[j].strip()
+                if any(line.strip() == bare and _indent(line) >= depth for line in self.up):
+                    continue  # matched to its twin in another block
                 self._say(j + 1, f"this line stands deeper than upstream's line {i + 1}")
                 return
 

@@ -1,0 +1,118 @@
+"""Packaging of the generated tree: ``pyproject.toml`` with what kept code imports, and NOTICE.
+
+A dependency goes only when the table below knows its import names and no kept file holds one
+of them, as an import or as text. What the table does not know stays.
+"""
+
+from __future__ import annotations
+
+import re
+from email.parser import Parser
+
+from pruner.model import Outcome, Snapshot
+
+# Distribution → import names, for dependencies that serve what rules can take away.
+_IMPORTS: dict[str, tuple[str, ...]] = {
+    "av": ("av",),
+    "blobfile": ("blobfile",),
+    "decord2": ("decord",),
+    "easydict": ("easydict",),
+    "gguf": ("gguf",),
+    "helion": ("helion",),
+    "humming-kernels": ("humming", "humming_kernels"),
+    "mistral-common": ("mistral_common",),
+    "modelscope": ("modelscope",),
+    "timm": ("timm",),
+    "torchaudio": ("torchaudio",),
+    "torchcodec": ("torchcodec",),
+    "openai-harmony": ("openai_harmony",),
+    "soundfile": ("soundfile",),
+}
+_DROPPED_EXTRAS = frozenset({"diffusion", "test", "all", "dev"})
+
+NOTICE = """This tree was made from {name} {version} by prune, which removed parts of it and changed no other
+text. Modified files say so in a comment at their head; PRUNED.json has the upstream digest, the
+rules and the kept line ranges of every file. The licence of the upstream project applies unchanged.
+"""
+
+
+def packaging(snapshot: Snapshot, outcome: Outcome, root: str) -> dict[str, bytes]:
+    """Extra files for a wheel's tree; nothing for trees without ``*.dist-info/METADATA``."""
+    metadata = next((f.path for f in snapshot.files if f.path.endswith(".dist-info/METADATA")), None)
+    if metadata is None:
+        return {}
+    header = Parser().parsestr(snapshot.read(metadata).decode("utf-8", "replace"))
+    name, version = header["Name"], header["Version"]
+    words = _words(snapshot, outcome)
+    needed = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r and _is_needed(r, words)]
+    scripts = _scripts(snapshot, metadata.rpartition("/")[0])
+    text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
+    return {"pyproject.toml": text.encode(), "NOTICE": NOTICE.format(name=name, version=version).encode()}
+
+
+def _words(snapshot: Snapshot, outcome: Outcome) -> set[str]:
+    wanted = {w for names in _IMPORTS.values() for w in names}
+    pattern = re.compile(rb"\b(" + b"|".join(w.encode() for w in sorted(wanted)) + rb")\b")
+    found: set[str] = set()
+    for file in snapshot.files:
+        if not file.path.endswith(".py") or file.link:
+            continue
+        data = outcome.files.get(file.path, b"")
+        if file.path in outcome.files and data is None:
+            continue
+        found.update(m.decode() for m in pattern.findall(data or snapshot.read(file.path)))
+    return found
+
+
+def _is_needed(requirement: str, words: set[str]) -> bool:
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    known = _IMPORTS.get(re.sub(r"[-_.]+", "-", match.group().lower())) if match else None
+    return known is None or any(w in words for w in known)
+
+
+def _extras(header: object) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for requirement in header.get_all("Requires-Dist", []):  # type: ignore[attr-defined]
+        match = re.search(r"""extra == ["']([^"']+)["']""", requirement)
+        if match is None or match.group(1) in _DROPPED_EXTRAS:
+            continue
+        bare = re.sub(r"""\s*(and\s+)?\(?\s*extra == ["'][^"']+["']\s*\)?""", "", requirement).strip().rstrip(";").strip()
+        found.setdefault(match.group(1), []).append(bare)
+    return found
+
+
+def _scripts(snapshot: Snapshot, info: str) -> dict[str, dict[str, str]]:
+    path = f"{info}/entry_points.txt"
+    if not any(f.path == path for f in snapshot.files):
+        return {}
+    from configparser import ConfigParser
+
+    parser = ConfigParser(delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(snapshot.read(path).decode("utf-8"))
+    return {section: dict(parser[section]) for section in parser.sections()}
+
+
+def _quote(text: str) -> str:
+    import json
+
+    return json.dumps(text)
+
+
+def _pyproject(
+    name: str, version: str, python: str, needed: list[str], extras: dict[str, list[str]], scripts: dict[str, dict[str, str]]
+) -> str:
+    lines = ["[build-system]", 'requires = ["setuptools>=61"]', 'build-backend = "setuptools.build_meta"', ""]
+    lines += ["[project]", f"name = {_quote(name)}", f"version = {_quote(version)}", f"requires-python = {_quote(python)}"]
+    lines += ["dependencies = [", *(f"    {_quote(r)}," for r in needed), "]", ""]
+    if extras:
+        lines.append("[project.optional-dependencies]")
+        for extra, requirements in extras.items():
+            lines += [f"{_quote(extra)} = [", *(f"    {_quote(r)}," for r in requirements), "]"]
+        lines.append("")
+    for section, entries in scripts.items():
+        title = "project.scripts" if section == "console_scripts" else f'project.entry-points."{section}"'
+        lines += [f"[{title}]", *(f"{_quote(k)} = {_quote(v)}" for k, v in entries.items()), ""]
+    lines += ["[tool.setuptools.packages.find]", 'include = ["sglang*"]', "namespaces = true", ""]
+    lines += ["[tool.setuptools.package-data]", '"*" = ["**/*"]', ""]
+    return "\n".join(lines)

@@ -1,0 +1,136 @@
+"""One run from rules to a checked tree. The only caller of ``emit``.
+
+The tree is written beside its place, checked there, and swapped in only when no check refutes
+it; a refuted tree is left as ``<output>.refuted`` for a look, and the earlier output stays.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pruner import emit, report, verify
+from pruner.errors import ExitCode, cannot
+from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
+from pruner.pipeline import guard
+from pruner.pipeline.engine import specialise
+from pruner.pipeline.load import module_paths
+from pruner.pipeline.package import packaging
+from pruner.policy import load, load_case, select
+from pruner.source import open_snapshot, read_tree
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run works on. ``upstream`` None is the locked default release."""
+
+    rules: tuple[Path, ...]
+    upstream: str | Path | None
+    output: Path
+    reports: Path | None
+    jobs: int
+    dry_run: bool
+    force: bool
+    cache: Path
+    checks: tuple[str, ...] | None = None  # None: all
+
+
+def run(options: RunOptions, progress: Progress) -> RunResult:
+    """Prune, check, write. Raises PruneError when the input cannot be worked on."""
+    policy = load(options.rules)
+    progress("read upstream", 0.0)
+    snapshot = open_snapshot(options.upstream, options.cache)
+    return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
+
+
+def run_case(folder: Path, out: Path, jobs: int) -> RunResult:
+    """Prune ``folder/in`` under ``folder/facts.yaml`` into ``out``; no reports.
+
+    ``out`` always holds the whole tree afterwards, whatever the findings.
+    """
+    facts = folder / "facts.yaml"
+    if not facts.is_file():
+        raise cannot(str(folder), "PR001", "holds no facts.yaml", "a case is a folder with in/ and facts.yaml")
+    snapshot = read_tree(folder / "in", "case")
+    options = RunOptions((), None, out, None, jobs, False, True, Path())
+    return _run(snapshot, load_case(facts), options, lambda _stage, _share: None, (), facts)
+
+
+def _run(
+    snapshot: Snapshot, policy: Policy, options: RunOptions, progress: Progress, rules: Sequence[Path], facts: Path | None
+) -> RunResult:
+    emit.check_paths(snapshot.root, options.output, options.reports)
+    emit.check_target(options.output, force=options.force)
+    modules = module_paths(snapshot)
+    package, name, below = guard.place(modules)
+    with emit.lock_target(options.output):
+        outcome = specialise(snapshot, policy, options.jobs, progress, (package, name))
+        extra = _extra(snapshot, policy, outcome, below)
+        verdicts: list[Verdict] = []
+        if not options.dry_run:
+            progress("write", 0.0)
+            verdicts = _emit_checked(snapshot, outcome, options, extra, rules, facts, progress)
+        refuted = any(v.result == "refuted" for v in verdicts)
+        document = report.build(snapshot, policy, outcome, verdicts, extra=extra)
+        if not options.dry_run and options.reports is not None:
+            progress("report", 0.0)
+            reports = options.reports
+            emit.emit_reports(reports, lambda folder: report.render(document, snapshot, outcome, folder, extra=extra))
+    code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
+    return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits)
+
+
+def _extra(snapshot: Snapshot, policy: Policy, outcome: Outcome, below: str) -> dict[str, bytes]:
+    """Files that upstream does not have: manifest, guard, packaging, notice."""
+    extra: dict[str, bytes] = {}
+    root = f"{snapshot.python_root}/" if snapshot.python_root else ""
+    used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
+    if used or below.startswith("sglang/"):
+        extra[root + below] = guard.render(policy)
+    extra.update(packaging(snapshot, outcome, root))
+    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome)
+    return extra
+
+
+def _emit_checked(
+    snapshot: Snapshot,
+    outcome: Outcome,
+    options: RunOptions,
+    extra: dict[str, bytes],
+    rules: Sequence[Path],
+    facts: Path | None,
+    progress: Progress,
+) -> list[Verdict]:
+    """Write aside, verify, then put in place (a case's output is put in place whatever the checks say)."""
+    aside = options.output.with_name(f"{options.output.name}.refuted")
+    emit.emit_output(snapshot, outcome, aside, extra, force=True)
+    progress("verify", 0.0)
+    verdicts = verify.run(
+        snapshot.root,
+        aside,
+        list(rules),
+        python_root=snapshot.python_root,
+        jobs=options.jobs,
+        checks=options.checks,
+        facts_yaml=facts,
+    )
+    if facts is None and any(v.result == "refuted" for v in verdicts):
+        return verdicts
+    emit.emit_output(snapshot, outcome, options.output, extra, force=options.force)
+    shutil.rmtree(aside, ignore_errors=True)
+    return verdicts
+
+
+def verify_output(output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None) -> list[Verdict]:
+    """Check an existing output against its upstream. Raises PruneError when either cannot be read."""
+    from pruner.source import default_cache
+
+    if not (output / "PRUNED.json").is_file():
+        raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
+    snapshot = open_snapshot(upstream, cache or default_cache())
+    chosen = list(rules) or [Path("rules/cuda_only.yaml")]
+    return verify.run(snapshot.root, output, chosen, python_root=snapshot.python_root, jobs=jobs)
