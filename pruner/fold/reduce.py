@@ -23,6 +23,8 @@ class Remains:
     calls: list[Expr] = field(default_factory=list)  # ("k", ...) and f-strings, for dynamic sites
     attributes: set[str] = field(default_factory=set)  # attribute names read on unknown objects
     rebound: set[str] = field(default_factory=set)  # names bound by := that stay
+    reflected: list[tuple[str, str, tuple[str, ...], Expr]] = field(default_factory=list)
+    """getattr and its kin on a global or an import: (module, root, path) of the object, the name's expression."""
     actions: list[tuple[Expr, str, Any, frozenset[str]]] = field(default_factory=list)
 
 
@@ -177,11 +179,21 @@ class Reducer:
         if self._literal(e):
             return
         self.out.calls.append(e)
+        if e[1][0] == "n" and not e[1][2] and e[1][1] in ("getattr", "hasattr", "setattr", "delattr") and len(e[2]) > 1:
+            self._reflect(e[2][0], e[2][1])
         self.value(e[1])
         for argument in e[2]:
             self.value(argument)
         for _, argument in e[3]:
             self.value(argument)
+
+    def _reflect(self, base: Expr, name: Expr) -> None:
+        if base[0] == "n":
+            self.out.reflected.append((self.ev.module, base[1], base[2], name))
+        elif base[0] == "v" and self.ev.locals is not None:
+            target = self.ev.locals.target(base[1])
+            if target is not None:
+                self.out.reflected.append((target[0], target[1], target[2] + base[2], name))
 
     def _chain(self, e: Expr) -> None:
         self.out.chains.append(e)

@@ -71,6 +71,8 @@ def _script(marker: Marker, node: str, text: str) -> None:
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
     for e in found:
+        if e[0] == "j":
+            _built_target(marker, node, e)
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         name = _callee(marker, module, e[1])
@@ -86,6 +88,33 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _import_call(marker, module, node, e)
         elif name in _WALKERS and e[2]:
             _walk_call(marker, module, node, e[2][0])
+
+
+def _built_target(marker: Marker, node: str, e: Expr) -> None:
+    """``f"pkg.mod:{name}"``: any name of the module may be meant."""
+    first = _flatten(e)[0] if e[1] else None
+    if first and first[-1] in ":." and first[:-1] in marker.table.paths and "." in first[:-1]:
+        if not marker.table.is_package(first[:-1]):
+            marker.escape(first[:-1], node, 0)
+
+
+def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str, ...], Expr]]) -> None:
+    """``getattr(module, name)``: the names that fit, or all of them when the name can be anything."""
+    for module, root, path, name in found:
+        symbol, rest = marker.world.follow(module, root, path)
+        if symbol.kind != "module" or rest or symbol.module not in marker.table.paths:
+            continue
+        if name[0] == "c":
+            marker.need(symbol.module, str(name[1]), node, "getattr", 0)
+            continue
+        parts = _flatten(name) if name[0] == "j" else [None]
+        if any(parts):
+            pattern = "".join(".*" if p is None else re.escape(p) for p in parts)
+            state = marker.state(symbol.module)
+            for known in [n for n in (state.names if state else ()) if re.fullmatch(pattern, n)]:
+                marker.need(symbol.module, known, node, "getattr", 0)
+        else:
+            marker.escape(symbol.module, node, 0)
 
 
 def _built_name(marker: Marker, argument: Expr) -> None:

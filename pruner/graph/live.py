@@ -411,6 +411,7 @@ class Marker:
         listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
         dynamic.texts(self, module, node, remains.texts, listing)
         dynamic.calls(self, module, node, remains.calls)
+        dynamic.reflections(self, node, remains.reflected)
 
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
         if module[0] == "=":
@@ -597,6 +598,7 @@ class Marker:
                 if item.kind == "import" and not item.live and self._removable(state, item):
                     dead.add((item.stmt[1], item.index))
                 state.touched |= not item.live or any(not m.live for m in item.methods)
+            state.touched |= state.summary.package and "__all__" in state.names
             state.touched |= bool(state.unit.decisions or state.unit.remains.actions)
         for module, s, index in self._unread:
             self.out.dead_aliases.setdefault(module, set()).add((s[1], index))

@@ -53,8 +53,19 @@ class ExpressionEditor:
             found = [k for k in self.text.keywords(self.text.stop(left), self.text.start(right)) if k[0] == word]
             cuts.append((found[0][1], found[0][2]))
         starts = [self.text.start(node)] + [self.text.trim_left(stop, self.text.stop(node)) for _, stop in cuts]
-        stops = [self.text.trim_right(start, self.text.start(node)) for start, _ in cuts] + [self.text.stop(node)]
+        stops = [self._operand_stop(v, cut) for v, (cut, _) in zip(node.values, cuts, strict=False)]
+        stops.append(self.text.stop(node))
         return list(zip(starts, stops, strict=True)), cuts
+
+    def _operand_stop(self, node: ast.expr, limit: int) -> int:
+        """End of an operand with its closing parentheses, without the comments behind it."""
+        stop = at = self.text.stop(node)
+        while at < limit:
+            at = self.text.trim_left(at, limit)
+            if self.text.data[at : at + 1] == b")":
+                stop = at + 1
+            at += 1
+        return stop
 
     def _operands(self, node: ast.BoolOp, kept: tuple[int, ...], cause: Cause) -> None:
         """Drop operands, each with one keyword; comments between operands belong to the next one."""

@@ -5,6 +5,6 @@ Seven checks (levels 1 to 3 of the design): ``compile``, ``lint``, ``imports``, 
 from the upstream text, the verifier's own folding, and the names in the kept tree.
 """
 
-from pruner.verify.run import CHECKS, run
+from pruner.verify.driver import CHECKS, run
 
 __all__ = ["CHECKS", "run"]

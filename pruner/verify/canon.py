@@ -263,7 +263,7 @@ class Canon:
         end, neutral = (TRUE, FALSE) if stop else (FALSE, TRUE)
         name = "Or" if stop else "And"
         kept: list[Term] = []
-        pure = True
+        needed = 0  # how many of the kept terms must be evaluated for their effects
         for item in node.values:
             term = self.test(item, scope)
             if term == neutral:
@@ -271,16 +271,15 @@ class Canon:
             if term == end or (term[0] == "Known" and term[1] == stop):
                 if term != end:
                     kept.append(term[2])
-                    pure = False
+                    needed = len(kept)
                 # Dropping what stands before needs that it may be dropped: register() and False.
-                if pure:
-                    return end
-                return ("Known", stop, _joined_terms(name, kept))
-            pure = pure and self.effects.droppable(item, scope)
+                return ("Known", stop, _joined_terms(name, kept[:needed])) if needed else end
             if term[0] == name:
                 kept.extend(term[1:])  # (a and b) and c is a and b and c when only the truth counts
             else:
                 kept.append(term)
+            if not self.effects.droppable(item, scope):
+                needed = len(kept)
         return _joined_terms(name, kept) if kept else neutral
 
     def void(self, node: ast.expr, scope: Scope) -> Term | None:

@@ -12,7 +12,8 @@ from pruner.verify.rules import Stated, covers
 class Claim:
     """A name that upstream binds (under the facts) and the output does not.
 
-    ``name`` is ``f`` or ``Class.f``. ``kind``: function, class, variable, import, member, module.
+    ``name`` is ``f`` or ``Class.f``. ``kind``: function, class, variable, import, member; export: still
+    bound, but no longer in ``__all__``.
     """
 
     path: str

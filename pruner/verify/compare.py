@@ -72,6 +72,8 @@ class Comparison:
         self.result = FileResult(path)
         self.prefix = ""
         self._mentioned: set[str] | None = None
+        self._reads: set[str] | None = None
+        self._output_scope = Scope("module", module)
         self.licence = Licence(self.world.stated, module, set())
         self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
         self.upstream_suites = Suites(self.canon, self._erase, self._gone_import)
@@ -82,7 +84,7 @@ class Comparison:
         scope = self.effects.module_scope(self.module)
         package = self.world.tree.is_package(self.module)
         names = module_names(self.out.tree, self.module, package)
-        other = Scope("module", self.module, None, names, node=self.out.tree)
+        other = self._output_scope = Scope("module", self.module, None, names, node=self.out.tree)
         names.bindings.pop(GUARD, None)
         live = {name for name in (scope.names.bindings if scope.names else {}) if self.world.live(self.module, name)}
         gone = live - set(names.bindings)
@@ -95,6 +97,9 @@ class Comparison:
                 self._problem(0, 0, f"{name!r} is still read, but the module no longer binds it")
         self._suite(self.up.tree.body, self.out.tree.body, scope, other, "module")
         self.result.entries += self.licence.entries
+        self.result.claims.extend(
+            Claim(self.result.path, self.module, name, 0, "export") for name in sorted(self.licence.exports)
+        )
         return self.result
 
     # -- suites --------------------------------------------------------------------------------
@@ -167,11 +172,11 @@ class Comparison:
             if u is not None and o is not None and self._paired(u, o):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
-            elif u is not None and self._absent(u, scope, right[j:]):
-                i += 1
             elif u is not None and o is not None and self._same_head(u, o):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
+            elif u is not None and self._absent(u, scope, right[j:]):
+                i += 1
             elif u is None and o is not None:
                 self._problem(0, o.line, f"{_what(o)} is not in upstream at this place")
                 j += 1
@@ -255,10 +260,30 @@ class Comparison:
 
     def _absent(self, item: Item, scope: Scope, rest: list[Item]) -> bool:
         """May this upstream statement be missing although its name is still bound somewhere?"""
-        if item.kind == "Import":
-            # A second import of the same thing under the same name binds nothing new.
-            return any(other.key == item.key for other in rest)
+        if item.kind == "Import" and any(other.key == item.key for other in rest):
+            return True  # a second import of the same thing under the same name binds nothing new
+        if item.kind == "Import" and item.binds == ("*",):
+            return scope.kind == "module" and self._star(item)
+        if item.binds and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
+            # Bound elsewhere in the output too, but nothing there reads it: each binding is dead.
+            if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
+                return self._gone(item, scope)
         return self._entry(item, scope)
+
+    def _output_reads(self) -> set[str]:
+        if self._reads is None:
+            self._reads = reads(self.out.tree, self._output_scope, self._build)
+            self._reads |= literal_all(self._output_scope.names) or set() if self._output_scope.names else set()
+        return self._reads
+
+    def _star(self, item: Item) -> bool:
+        """``from x import *`` is gone: every name that it brought is a claim of its own."""
+        target, symbol = self._import_target(item)
+        self.result.lost.append((target, symbol, item.line))
+        have = self._output_scope.bound
+        for name in sorted(self.world.exported(target) - have) if self.world.tree.has_module(target) else ():
+            self.result.claims.append(Claim(self.result.path, self.module, name, item.line, "import"))
+        return True
 
     def _entry(self, item: Item, scope: Scope) -> bool:
         """A statement that puts an entry into a table from which a rule drops it.
@@ -348,8 +373,7 @@ class Comparison:
         if self._header(up, scope) != self._header(out, other):
             self._problem(up.lineno, out.lineno, f"the signature of {up.name} changed")
         inner, inner_other = self._build(up, scope), self._build(out, other)
-        for key in list(inner.values):
-            inner_other.values.setdefault(key, inner.values[key])
+        inner_other.twin = inner
         live = {n for n in inner.bound if self._bound_live(n, inner)}
         self._pair(inner, live - inner_other.bound)
         if isinstance(up, ast.ClassDef):

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections import Counter
 from fnmatch import fnmatchcase, translate
 
-from pruner.verify.lexer import IDENTIFIER, decode, is_string, string_value, tokens
+from pruner.verify.lexer import QUOTED, decode
 from pruner.verify.nodes import walk
 from pruner.verify.tree import parse_bytes
 
@@ -25,6 +26,9 @@ class Families:
         self.globs = [text[5:].strip() for text in texts if text.startswith("name:")]
         parts = [rb"[\w]*".join(re.escape(p.encode()) for p in glob.split("*")) for glob in self.globs]
         self.quick = re.compile(b"|".join(parts)) if parts else None
+        # An identifier that holds a family's fixed part; the glob then decides.
+        fixed = "|".join(re.escape(max(glob.split("*"), key=len)) for glob in self.globs)
+        self.words = re.compile(rf"\w*(?:{fixed})\w*")
         self._exact = [re.compile(translate(glob)) for glob in self.globs]
 
     def match(self, name: str) -> bool:
@@ -37,27 +41,24 @@ class Families:
         if self.quick is None or not self.quick.search(data):
             return found
         text = decode(data)
-        skipped = _docstring_lines(data)
-        line = 1
-        position = 0
-        for token in tokens(text):
-            start = text.index(token, position)
-            line += text.count("\n", position, start)
-            position = start + len(token)
-            here = line
-            line += token.count("\n")
-            if token.startswith("#"):
-                continue
-            if is_string(token):
-                if here in skipped:
+        hits = [m for m in self.words.finditer(text) if self.match(m.group())]
+        if not hits:
+            return found
+        # Only strings and comments need to be told from code; they are a tenth of the tokens.
+        spans = [(m.start(), m.end(), m.group()[0] == "#") for m in QUOTED.finditer(text)]
+        starts = [start for start, _, _ in spans]
+        documented: set[int] | None = None
+        for hit in hits:
+            place = bisect_right(starts, hit.start()) - 1
+            line = text.count("\n", 0, hit.start()) + 1
+            if place >= 0 and hit.start() < spans[place][1]:
+                if spans[place][2]:
                     continue
-                value = string_value(token) or ""
-                if self.quick.search(value.encode("utf-8", "replace")):
-                    for word in IDENTIFIER.findall(value):
-                        if self.match(word):
-                            found[word, here] += 1
-            elif (token[0].isalpha() or token[0] == "_") and self.match(token):
-                found[token, here] += 1
+                if documented is None:
+                    documented = _docstring_lines(data)
+                if text.count("\n", 0, spans[place][0]) + 1 in documented:
+                    continue
+            found[hit.group(), line] += 1
         return found
 
 

@@ -36,6 +36,18 @@ class Effects(Evaluator):
             return self._call_droppable(node, scope)
         if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
             return False
+        if isinstance(node, ast.BoolOp):
+            stop = isinstance(node.op, ast.Or)
+            for item in node.values:
+                if not self.droppable(item, scope):
+                    return False
+                if self.truth(item, scope) == stop:
+                    return True  # what stands behind it is never evaluated
+            return True
+        if isinstance(node, ast.IfExp):
+            truth = self.truth(node.test, scope)
+            parts = [node.test, *([node.body] if truth is not False else []), *([node.orelse] if truth is not True else [])]
+            return all(self.droppable(part, scope) for part in parts)
         if isinstance(node, COMPREHENSIONS):
             scope = self.inner(node, scope)
         return all(
@@ -91,16 +103,17 @@ class Effects(Evaluator):
         if isinstance(node, ast.Return):
             return node.value is None or self.droppable(node.value, scope)
         if isinstance(node, ast.Expr):
-            return self.droppable(node.value, scope)
+            return self.droppable(node.value, scope) or self._fills_own(node.value, scope)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             plain = all(isinstance(t, ast.Name | ast.Tuple) for t in targets)
             return plain and (node.value is None or self.droppable(node.value, scope))
         if isinstance(node, ast.If):
+            truth = self.truth(node.test, scope)
             return (
                 self.droppable(node.test, scope)
-                and self._suite_pure(node.body, scope)
-                and self._suite_pure(node.orelse, scope)
+                and (truth is False or self._suite_pure(node.body, scope))
+                and (truth is True or self._suite_pure(node.orelse, scope))
             )
         if isinstance(node, ast.For):
             return self.droppable(node.iter, scope) and self._suite_pure([*node.body, *node.orelse], scope)
@@ -109,6 +122,18 @@ class Effects(Evaluator):
             return self._suite_pure([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
         return isinstance(
             node, ast.Pass | ast.Continue | ast.Break | ast.Import | ast.ImportFrom | ast.FunctionDef
+        )
+
+    def _fills_own(self, node: ast.expr, scope: Scope) -> bool:
+        """``out.append(x)`` where ``out`` was made in this very function."""
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS):
+            return False
+        owner = node.func.value
+        if not isinstance(owner, ast.Name) or not all(self.droppable(a, scope) for a in node.args):
+            return False
+        rows = scope.bindings(owner.id)
+        return bool(rows) and all(
+            isinstance(row.value, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp) for row in rows
         )
 
     # -- definitions ---------------------------------------------------------------------------
@@ -147,41 +172,54 @@ class Effects(Evaluator):
             return False
         self._busy.add(key)
         try:
-            return all(self._traceless(item, symbol[1]) for item in body)
+            return all(self._traceless(item, symbol[1], call) for item in body)
         finally:
             self._busy.discard(key)
 
-    def _traceless(self, function: ast.FunctionDef, module: str) -> bool:
+    def _traceless(self, function: ast.FunctionDef, module: str, factory: bool) -> bool:
         """No store into anything that outlives the call but the arguments themselves.
 
         ``def route(path): def wrap(fn): ROUTES[path] = fn`` leaves a trace; ``fn.speed = 1`` does not.
+        What a returned wrapper does, it does when it is called, not when it decorates; of a factory
+        (``@route("/x")``) the returned function is the decorator.
         """
-        scope = function_scope(function, self.module_scope(module), resolver(module, self.world.tree.is_package(module)))
-        local: set[str] = set(scope.bound)
-        for node in walk(function):
-            if isinstance(node, FUNCTIONS) and node is not function:
-                local |= function_scope(node, scope, resolver(module, False)).bound
-        for node in walk(function):
-            if isinstance(node, ast.Global):
-                return False
-            if isinstance(node, ast.Assign | ast.AugAssign):
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    if isinstance(target, ast.Subscript | ast.Attribute):
-                        root = _root(target)
-                        if root is None or root not in local or root == "cls":
-                            return False
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
-                root = _root(node.func)
-                if root is None or root not in local or root in ("cls", "self"):
-                    return False
-            if isinstance(node, ast.Call) and any(isinstance(a, ast.Name) and a.id in local for a in node.args):
-                text = self.chain(node.func, scope)
-                symbol = self.symbol(node.func, scope)
-                if symbol is not None and symbol[0] == "symbol" and not self._no_trace(symbol, False):
-                    return False
-                if symbol is not None and symbol[0] == "outside" and text is not None:
-                    if not (_outside_pure(text) or text.startswith(DECORATORS)):
+        resolve = resolver(module, self.world.tree.is_package(module))
+        scope = function_scope(function, self.module_scope(module), resolve)
+        nested = {item.name: item for item in walk(function) if isinstance(item, FUNCTIONS) and item is not function}
+        run: list[ast.AST] = list(function.body)
+        local = set(scope.bound)
+        for item in nested.values():
+            named = sum(1 for n in walk(function) if isinstance(n, ast.Name) and n.id == item.name)
+            returned = sum(
+                1 for n in walk(function) if isinstance(n, ast.Return) and getattr(n.value, "id", "") == item.name
+            )
+            if (factory and item in function.body) or named > returned:
+                run.extend(item.body)
+                local |= function_scope(item, scope, resolve).bound
+        return all(self._step(node, scope, local) for root in run for node in _own(root))
+
+    def _step(self, node: ast.AST, scope: Scope, local: set[str]) -> bool:
+        if isinstance(node, ast.Global):
+            return False
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Subscript | ast.Attribute):
+                    root = _root(target)
+                    if root is None or root not in local or root == "cls":
                         return False
+        if not isinstance(node, ast.Call):
+            return True
+        if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
+            root = _root(node.func)
+            if root is None or root not in local or root in ("cls", "self"):
+                return False
+        if any(isinstance(a, ast.Name) and a.id in local for a in node.args):
+            text = self.chain(node.func, scope)
+            symbol = self.symbol(node.func, scope)
+            if symbol is not None and symbol[0] == "symbol":
+                return self._no_trace(symbol, False)
+            if symbol is not None and text is not None:
+                return _outside_pure(text) or text.startswith(DECORATORS) or is_pure(self.world.stated, text)
         return True
 
     def class_pure(self, node: ast.ClassDef, scope: Scope) -> bool:
@@ -275,6 +313,19 @@ def _expressions(node: ast.AST) -> list[ast.expr]:
             found.extend([child.iter, *child.ifs])
         elif isinstance(child, ast.keyword):
             found.append(child.value)
+    return found
+
+
+def _own(root: ast.AST) -> list[ast.AST]:
+    """A statement and what is below it, without the bodies of nested functions."""
+    found: list[ast.AST] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            continue
+        found.append(node)
+        stack.extend(children(node))
     return found
 
 

@@ -10,7 +10,6 @@ compile here, and the verifier wants them byte-identical.
 
 from __future__ import annotations
 
-import ast
 import re
 
 TOKEN = re.compile(
@@ -24,6 +23,11 @@ TOKEN = re.compile(
     |\*\*=?|//=?|>>=?|<<=?|->|:=|\.\.\.|[-+*/%@&|^=<>!]=
     |[^\s\\]
     """,
+    re.S | re.X,
+)
+QUOTED = re.compile(
+    r"""\"\"\"(?:[^"\\]|\\.|"(?!""))*\"\"\"|'''(?:[^'\\]|\\.|'(?!''))*'''
+        |"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n\r]*""",
     re.S | re.X,
 )
 IDENTIFIER = re.compile(r"[^\W\d]\w*")
@@ -41,20 +45,6 @@ def tokens(text: str) -> list[str]:
 def is_string(token: str) -> bool:
     """Is this token a string literal?"""
     return bool(_PREFIXED.match(token)) and len(token) > 1
-
-
-def string_value(token: str) -> str | None:
-    """The text of a plain string token; for an f-string its source; None for bytes."""
-    head, quote = (token.partition('"')[0], '"') if '"' in token[:3] else (token.partition("'")[0], "'")
-    if "b" in head.lower():
-        return None
-    if "f" in head.lower() or len(token) > 4000:
-        return token[len(head) :].strip(quote)
-    try:
-        value = ast.literal_eval(token)
-    except (SyntaxError, ValueError):
-        return token[len(head) :].strip(quote)
-    return value if isinstance(value, str) else None
 
 
 def decode(data: bytes) -> str:

@@ -23,6 +23,7 @@ class Licence:
         self.module = module
         self.gone = gone  # names of this module that the output does not bind
         self.entries = 0
+        self.exports: set[str] = set()  # names that __all__ lost although the module keeps them
 
     def allows(self, upstream: Term, output: Term, prefix: str) -> bool:
         """Is the assignment ``output`` what a drop rule makes of the assignment ``upstream``?"""
@@ -39,7 +40,16 @@ class Licence:
     def _all(self, upstream: Any, output: Any) -> bool:
         if not _same_kind(upstream, output):
             return False
-        return _subsequence(upstream[1:], output[1:], lambda item: _text(item) in self.gone) is not None
+        left_out: list[str] = []
+
+        def licensed(item: Any) -> bool:
+            left_out.append(_text(item))
+            return item[:2] == ("=", "str")
+
+        if _subsequence(upstream[1:], output[1:], licensed) is None:
+            return False
+        self.exports.update(name for name in left_out if name not in self.gone)
+        return True
 
     def _table(self, name: str, upstream: Any, output: Any) -> bool:
         if not _same_kind(upstream, output):

@@ -36,7 +36,9 @@ class Liveness:
         self.licences: Counter[str] = Counter()
         self.problems: list[str] = []
         surveys = output.surveys.values()
-        self.held = output.loose_modules() | set(dynamic.reachable)
+        self.loose = output.loose_modules()  # module -> files that hand it around as an object
+        self.held = set(self.loose) | set(dynamic.reachable)
+        self.plain = self._index(surveys, "plain")
         self.strings = self._index(surveys, "strings")
         self.attributes = self._index(surveys, "attributes")
         self.members = self._index(surveys, "members")
@@ -50,6 +52,9 @@ class Liveness:
             for row in surveys
             for line, base, pattern, _, method in row.gets
         ]
+        got = {row.pattern for _, _, _, row, _ in self._getters}
+        # "_".join and f"{a}_{b}" fit every name; three letters of its own make a pattern tell something
+        self.telling = sorted(p for p in self.patterns - got if len(re.sub(r"\W|_", "", p)) > 2)
         self._chains()
 
     @staticmethod
@@ -102,6 +107,8 @@ class Liveness:
 
     def _name(self, claim: Claim) -> str:
         module, name = claim.module, claim.name
+        if claim.kind == "export":
+            return self._export(module, name)
         wanted = self.protected(module, name, claim.kind)
         if wanted:
             return wanted
@@ -113,6 +120,8 @@ class Liveness:
                 return f"is named as the string {text!r} in {self.strings[text][0].path}"
         for pattern in self.dotted:
             head = pattern.partition(".*")[0].replace("\\", "")
+            if claim.outside or name not in self.strings:
+                continue  # the parts of a built name are strings
             for full in (f"{module}:{name}", f"{module}.{name}"):
                 if head.startswith(full[: len(module) + 1]) and re.fullmatch(pattern, full):
                     return f"fits the built name {pattern!r}"
@@ -121,8 +130,8 @@ class Liveness:
             return "may be read through globals()"
         for row, line, base, pattern, _ in self._getters:
             if base and not base.startswith("self:") and pattern.fullmatch(name):
-                if pattern.pattern == ".*" and claim.kind == "import":
-                    continue  # dir(module) shows its imports, but nobody looks there for them
+                if pattern.pattern == ".*" and (claim.kind == "import" or not self._spelled(name)):
+                    continue  # a name that is not spelled out anywhere has to be built of known parts
                 for place, rest, _ in self.output.places(row.path, base):
                     if place == ("module", module) and not rest:
                         return f"may be read by getattr in {row.path}:{line}"
@@ -138,31 +147,45 @@ class Liveness:
             self.licences["the name is other modules' own, and no code holds the module as an object"] += 1
         return ""
 
+    def _export(self, module: str, name: str) -> str:
+        """A name that only left ``__all__``: nobody may take it from there with a star."""
+        if self.protected(module, name, "variable"):
+            return "is no longer in __all__ of a module that outsiders use"
+        if any(module in row.stars for row in self.output.surveys.values()):
+            return "is no longer in __all__, and a kept file imports * from the module"
+        self.licences["no star import of the module is left to use __all__"] += 1
+        return ""
+
     def _by_name(self, name: str, module: str) -> str:
-        """The module may be held as an object: then any string or attribute of the name may mean it."""
-        if name in self.strings:
-            return f"is the string {name!r} in {self.strings[name][0].path}, and code holds the module as an object"
+        """The module may be held as an object: is it asked for this name where it is held?
+
+        Blind to a module that one file hands to another, which then reads a string that it got from a
+        third; ``obj.name`` on a plain variable is believed of any file when the module is handed around.
+        """
+        holders = self.loose.get(module, set()) | {self.dynamic.reachable.get(module, "").partition(":")[0]}
+        for row in self.strings.get(name, ()):
+            if row.path in holders:
+                return f"is the string {name!r} in {row.path}, which holds the module as an object"
         for path, words in self.dynamic.data_words.items():
             if name in words:
                 return f"is named in {path}"
-        if name in self.attributes and name not in self.members:
-            readers = [row for row in self.attributes[name] if not self._own_attribute(row, name)]
-            if readers:
-                return f"may be the attribute {name} in {readers[0].path}, and code holds the module as an object"
+        for row in self.plain.get(name, ()):
+            if row.path in holders or (module in self.loose and name not in self.members):
+                return f"may be the attribute {name} in {row.path}, where the module may be an object"
         for row, line, base, pattern, _ in self._getters:
             literal = re.sub(r"\W|_", "", pattern.pattern)
-            if len(literal) > 2 and ".*" in pattern.pattern and pattern.fullmatch(name):
-                if not base.startswith("self:") and not self._elsewhere(row, base, module):
-                    return f"may be read by a built name in {row.path}:{line}"
+            if len(literal) > 2 and pattern.fullmatch(name) and not base.startswith("self:"):
+                if not self._elsewhere(row, base, module):
+                    return f"may be read by getattr in {row.path}:{line}"
         return ""
+
+    def _spelled(self, name: str) -> bool:
+        """Is the name a string somewhere, or does it fit a built one?"""
+        return name in self.strings or any(re.fullmatch(pattern, name) for pattern in self.telling)
 
     def _elsewhere(self, row: Survey, base: str, module: str) -> bool:
         places = list(self.output.places(row.path, base)) if base else []
         return bool(places) and all(place != ("module", module) for place, _, _ in places)
-
-    def _own_attribute(self, row: Survey, name: str) -> bool:
-        """Is every ``x.name`` of this file a read of something that an import there names?"""
-        return any(chain.rpartition(".")[2] == name for chain in row.chains)
 
     # -- members -------------------------------------------------------------------------------
 
@@ -191,14 +214,13 @@ class Liveness:
                 continue
             if base.startswith("self:") and (row.module, base[5:]) != (module, owner):
                 continue
-            if pattern.pattern == ".*" and not base.startswith("self:"):
+            if len(re.sub(r"\W|_", "", pattern.pattern)) < 3 and not base.startswith("self:"):
                 continue
             if method and len(self.members.get(method, ())) > 1:
                 return f"may be read by a built name in {row.path}:{line}"
             return f"may be read by a built name in {row.path}:{line}"
-        if any(re.fullmatch(pattern, short) for pattern in self.patterns - {row.pattern for _, _, _, row, _ in self._getters}):
-            pattern = next(p for p in self.patterns if re.fullmatch(p, short))
-            if not self._refined(pattern):
+        for pattern in self.telling:
+            if re.fullmatch(pattern, short) and not self._refined(pattern):
                 return f"fits the built name {pattern!r}"
         self.licences["a member whose name occurs nowhere in kept code"] += 1
         return ""

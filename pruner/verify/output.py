@@ -154,14 +154,14 @@ class Output:
                         result.loose.add(f"{place[0]}:{place[1]}")
         return result
 
-    def loose_modules(self) -> set[str]:
-        """Modules of the tree that some file hands around as an object."""
-        found: set[str] = set()
+    def loose_modules(self) -> dict[str, set[str]]:
+        """Modules of the tree that some file hands around as an object, with these files."""
+        found: dict[str, set[str]] = {}
         for survey in self.surveys.values():
             for name in survey.loose:
                 for place, rest, _ in self.places(survey.path, name):
                     if place[0] == "module" and not rest and self.tree.has_module(place[1]):
-                        found.add(place[1])
+                        found.setdefault(place[1], set()).add(survey.path)
         return found
 
     def importers(self) -> set[str]:

@@ -22,7 +22,7 @@ class Scope:
     comprehensions, whose variables never have a known value).
     """
 
-    __slots__ = ("bound", "globals", "guards", "kind", "module", "names", "node", "nonlocals", "parent", "values")
+    __slots__ = ("bound", "globals", "guards", "kind", "module", "names", "node", "nonlocals", "parent", "twin", "values")
 
     def __init__(
         self,
@@ -41,6 +41,7 @@ class Scope:
         self.globals = names.globals if names else set()
         self.nonlocals = names.nonlocals if names else set()
         self.bound = (set(names.bindings) | extra if names else set(extra)) - self.globals - self.nonlocals
+        self.twin: Scope | None = None  # output side: the upstream scope, whose values both sides go by
         self.values: dict[str, object] = {}  # the evaluator's memory: locals
         self.guards: dict[ast.expr, bool | None] = {}  # and tests
 

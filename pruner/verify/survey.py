@@ -36,6 +36,7 @@ class Survey:
     rebound: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()  # names behind a dot
+    plain: frozenset[str] = frozenset()  # those of them on a plain variable that is no import and not self
     members: frozenset[str] = frozenset()  # names that class bodies bind or that are stored on self
     strings: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()  # regular expressions of built identifiers
@@ -108,6 +109,7 @@ class _Walker:
         self.patterns: set[str] = set()
         self.reflects: set[str] = set()
         self.attributes: set[str] = set()
+        self.plain: set[str] = set()
         self.members: set[str] = set()
         self.methods: dict[str, ast.FunctionDef] = {}
 
@@ -115,6 +117,7 @@ class _Walker:
         """Freeze the collected sets."""
         self.result.identifiers = frozenset(self.identifiers)
         self.result.attributes = frozenset(self.attributes)
+        self.result.plain = frozenset(self.plain)
         self.result.members = frozenset(self.members)
         self.result.strings = frozenset(self.strings)
         self.result.patterns = frozenset(self.patterns)
@@ -171,11 +174,14 @@ class _Walker:
                 if node.value is not None:  # type: ignore[attr-defined]
                     stack.append(node.value)  # type: ignore[attr-defined]
             elif kind is ast.Assign:
+                listing = False
                 for target in node.targets:  # type: ignore[attr-defined]
                     if isinstance(target, ast.Attribute):
                         self._stored(target, node.value, owner)  # type: ignore[attr-defined]
                     stack.append(target)
-                stack.append(node.value)  # type: ignore[attr-defined]
+                    listing = listing or (isinstance(target, ast.Name) and target.id == "__all__")
+                if not (listing and self.result.listed is not None):  # __all__ is asked for apart
+                    stack.append(node.value)  # type: ignore[attr-defined]
             elif kind is ast.Import or kind is ast.ImportFrom:
                 for alias in node.names:  # type: ignore[attr-defined]
                     identifiers.update(alias.name.split("."))
@@ -238,7 +244,9 @@ class _Walker:
             self.result.used.add(chain)
             if parts[0] == "__path__":
                 self.result.walks.append((node.lineno, chain.rpartition(".")[0]))
-        elif parts[0] == "__path__":
+        elif item.id not in ("self", "cls"):
+            self.plain.add(parts[-1])
+        if parts[0] == "__path__" and item.id not in self.roots:
             self.result.walks.append((node.lineno, ""))
         return None
 
