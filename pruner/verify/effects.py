@@ -185,17 +185,25 @@ class Effects(Evaluator):
         """
         resolve = resolver(module, self.world.tree.is_package(module))
         scope = function_scope(function, self.module_scope(module), resolve)
+        local = set(scope.bound)
         nested = {item.name: item for item in walk(function) if isinstance(item, FUNCTIONS) and item is not function}
         run: list[ast.AST] = list(function.body)
-        local = set(scope.bound)
-        for item in nested.values():
-            named = sum(1 for n in walk(function) if isinstance(n, ast.Name) and n.id == item.name)
-            returned = sum(
-                1 for n in walk(function) if isinstance(n, ast.Return) and getattr(n.value, "id", "") == item.name
-            )
-            if (factory and item in function.body) or named > returned:
+        done = 0
+        while done < len(run):
+            for node in _own(run[done]):
+                given_back = isinstance(node, ast.Return) and isinstance(node.value, ast.Name)
+                name = node.value.id if given_back else getattr(node, "id", "")  # type: ignore[attr-defined]
+                item = nested.get(name)
+                if item is None or (given_back and not (factory and item in function.body)):
+                    continue
+                if not given_back and any(
+                    isinstance(n, ast.Return) and getattr(n.value, "id", "") == name for n in _own(run[done])
+                ):
+                    continue  # this Name is the one of the return statement
+                del nested[name]
                 run.extend(item.body)
                 local |= function_scope(item, scope, resolve).bound
+            done += 1
         return all(self._step(node, scope, local) for root in run for node in _own(root))
 
     def _step(self, node: ast.AST, scope: Scope, local: set[str]) -> bool:

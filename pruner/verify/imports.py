@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import ast
 
-from pruner.verify.names import FUNCTIONS, resolver
+from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.nodes import children
 from pruner.verify.output import Output
 from pruner.verify.scopes import Scope, class_scope, function_scope, inner_scope
+from pruner.verify.shape import Definition, reads
 from pruner.verify.survey import Survey
-from pruner.verify.world import World
+from pruner.verify.world import BUILTINS, World
 
 
 class Imports:
@@ -50,6 +51,8 @@ class Imports:
         for name in sorted(survey.listed or ()):
             if not self.output.provides(survey.module, name) and self.upstream_has(survey.module, name):
                 self._say(survey, 1, f"__all__ names {name!r}, which the module no longer has")
+        if any(self.up.has_module(star) for star in survey.stars):
+            self._starred(survey)
         for chain, line in sorted(survey.chains.items()):
             self.chains += 1
             for _, rest, missing in self.output.places(survey.path, chain):
@@ -59,6 +62,26 @@ class Imports:
                 if self.upstream_has(module, name) and not self.shadowed(survey, chain.partition(".")[0], line):
                     self._say(survey, line, f"reads {missing}, which is gone")
                     break
+
+    def _starred(self, survey: Survey) -> None:
+        """Names that a file reads and that only ``from x import *`` could have bound. No linter sees these."""
+        parsed = self.output.tree.parse(survey.path)
+        if parsed is None:
+            return
+        package = self.output.tree.is_package(survey.module)
+        scope = Scope("module", survey.module, None, module_names(parsed, survey.module, package))
+        resolve = resolver(survey.module, package)
+
+        def build(node: Definition, parent: Scope) -> Scope:
+            if isinstance(node, ast.ClassDef):
+                return class_scope(node, parent, resolve)
+            return function_scope(node, parent, resolve)
+
+        for name in sorted(reads(parsed, scope, build) - scope.bound - BUILTINS):
+            if self.output.provides(survey.module, name):
+                continue
+            if any(self.up.has_module(star) and name in self.world.exported(star) for star in survey.stars):
+                self._say(survey, 1, f"reads {name}, which no import * brings any more")
 
     def upstream_has(self, module: str, name: str) -> bool:
         """Did ``module.name`` exist upstream?"""

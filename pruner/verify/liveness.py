@@ -14,11 +14,12 @@ from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.claims import Claim, dropped_module, dropped_symbol
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
 from pruner.verify.output import Output
-from pruner.verify.rules import covers
+from pruner.verify.rules import covers, is_pure
 from pruner.verify.survey import Survey
 from pruner.verify.world import World
 
@@ -33,6 +34,7 @@ class Liveness:
         self.output = output
         self.imports = imports
         self.dynamic = dynamic
+        self.classes = Classes(world)
         self.licences: Counter[str] = Counter()
         self.problems: list[str] = []
         surveys = output.surveys.values()
@@ -54,7 +56,10 @@ class Liveness:
         ]
         got = {row.pattern for _, _, _, row, _ in self._getters}
         # "_".join and f"{a}_{b}" fit every name; three letters of its own make a pattern tell something
-        self.telling = sorted(p for p in self.patterns - got if len(re.sub(r"\W|_", "", p)) > 2)
+        building = [row for row in surveys if any(pattern == ".*" for _, _, pattern, _, _ in row.gets)]
+        telling = {p for row in building for p in row.patterns} - got
+        telling = {p for p in telling if len(re.sub(r"\W|_", "", p)) > 2}
+        self.telling = re.compile("|".join(f"(?:{p})" for p in sorted(telling)) or "(?!)")
         self._chains()
 
     @staticmethod
@@ -181,7 +186,7 @@ class Liveness:
 
     def _spelled(self, name: str) -> bool:
         """Is the name a string somewhere, or does it fit a built one?"""
-        return name in self.strings or any(re.fullmatch(pattern, name) for pattern in self.telling)
+        return name in self.strings or self.telling.fullmatch(name) is not None
 
     def _elsewhere(self, row: Survey, base: str, module: str) -> bool:
         places = list(self.output.places(row.path, base)) if base else []
@@ -207,8 +212,9 @@ class Liveness:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:
             return f"may be the string {short!r} in {self.strings[short][0].path}"
-        if short in self.members:
-            return f"may override {short} of a class in {self.members[short][0].path}"
+        outside = self._called_from_outside(module, owner)
+        if outside:
+            return f"may be called by its base class {outside}"
         for row, line, base, pattern, method in self._getters:
             if not pattern.fullmatch(short):
                 continue
@@ -216,19 +222,22 @@ class Liveness:
                 continue
             if len(re.sub(r"\W|_", "", pattern.pattern)) < 3 and not base.startswith("self:"):
                 continue
-            if method and len(self.members.get(method, ())) > 1:
-                return f"may be read by a built name in {row.path}:{line}"
+            if pattern.pattern == ".*" and method != "dir" and not self._spelled(short):
+                continue
             return f"may be read by a built name in {row.path}:{line}"
-        for pattern in self.telling:
-            if re.fullmatch(pattern, short) and not self._refined(pattern):
-                return f"fits the built name {pattern!r}"
+        if self.telling.fullmatch(short):
+            return "fits a name that kept code builds"
         self.licences["a member whose name occurs nowhere in kept code"] += 1
         return ""
 
-    def _refined(self, pattern: str) -> bool:
-        """Is this built name one that a getter uses with what its parts return?"""
-        prefix = pattern.partition(".*")[0]
-        return any(method and got.pattern.startswith(prefix) for _, _, _, got, method in self._getters)
+    def _called_from_outside(self, module: str, owner: str) -> str:
+        """A base class from outside the tree that may call any method that it knows."""
+        bases = self.classes.ancestors(("symbol", module, owner))[1]
+        known = {"object", "abc.ABC", "?"} | ENUMS
+        for base in sorted(bases - known):
+            if not base.startswith(("typing.", "typing_extensions.")) and not is_pure(self.world.stated, base):
+                return base
+        return ""
 
     # -- whole modules -------------------------------------------------------------------------
 

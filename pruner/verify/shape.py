@@ -7,13 +7,14 @@ none of these.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pruner.verify.names import FUNCTIONS
 from pruner.verify.nodes import children
 from pruner.verify.scopes import COMPREHENSIONS, Scope, inner_scope
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Build = Callable[[Definition, Scope], Scope]  # makes the scope of a nested definition
 
 
 def docstring(body: Sequence[ast.stmt]) -> str | None:
@@ -59,13 +60,6 @@ def reads(node: ast.AST, scope: Scope, build: Build) -> set[str]:
     for child in getattr(node, "body", []):
         _reads(child, scope, build, found)
     return found
-
-
-class Build:
-    """Makes the scope of a nested definition (a callable, so that this module needs no resolver)."""
-
-    def __call__(self, node: Definition, parent: Scope) -> Scope:  # pragma: no cover - a protocol
-        raise NotImplementedError
 
 
 def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:

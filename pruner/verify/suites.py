@@ -151,6 +151,8 @@ class Suites:
         return [Item(kind, key, node.lineno, node, leaves=leaves)]
 
     def _evaluate(self, term: Term | None, node: ast.stmt) -> list[Item]:
+        while term is not None and term[0] == "Not":
+            term = term[1]  # as a statement, ``not f()`` is ``f()``
         return [] if term is None else [Item("Expr", ("Expr", term), node.lineno, node)]
 
     def _expr(self, node: ast.Expr, scope: Scope) -> list[Item]:

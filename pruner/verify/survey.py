@@ -110,6 +110,7 @@ class _Walker:
         self.reflects: set[str] = set()
         self.attributes: set[str] = set()
         self.plain: set[str] = set()
+        self.refined: set[ast.expr] = set()  # built names whose parts are known: no pattern of their own
         self.members: set[str] = set()
         self.methods: dict[str, ast.FunctionDef] = {}
 
@@ -298,7 +299,7 @@ class _Walker:
             if head == "dir" or (head == "vars" and node.args):
                 base = _chain(node.args[0]) if node.args else ""
                 base = f"self:{owner}" if base in ("self", "cls") else base
-                self.result.gets.append((node.lineno, base, ".*", False, ""))
+                self.result.gets.append((node.lineno, base, ".*", False, "dir"))
             else:
                 self.reflects.add(head)
         elif head in ("isinstance", "issubclass") and len(node.args) == 2:
@@ -323,6 +324,7 @@ class _Walker:
                     if returned:
                         choice = f"(?:{'|'.join(sorted(map(re.escape, returned)))})"
                         parts = [choice if other is item else regex(other) for other in name.values]
+                        self.refined.add(name)
                         return _join(parts), method
         return regex(name), ""
 
@@ -335,6 +337,8 @@ class _Walker:
             self.strings.update(DOTTED.findall(value))
 
     def _pattern(self, node: ast.expr) -> None:
+        if node in self.refined:
+            return
         text = regex(node)
         bare = text.replace(".*", "").replace("\\", "")
         if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
