@@ -433,7 +433,9 @@ class Walker:
 
     def _import(self, s: Stmt) -> int:
         """A function-level import: bind its aliases to what they stand for."""
-        gone = self.dropped(s) if self.dropped is not None else None
+        # In a try body a dropped import fails as a missing package does, so that the handler answers.
+        # Elsewhere it may run on every start, unused: its names become stand-ins (the linker sees to it).
+        gone = self.dropped(s) if self.dropped is not None and self.trying else None
         if gone is not None and s[1] not in self.frozen:
             self.unit.decisions[s[1]] = Decision("guard", frozenset({gone[1]}), gone)
             self._remove(s[1], (s,), ())

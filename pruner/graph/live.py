@@ -416,7 +416,7 @@ class Marker:
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
         if module[0] == "=":
             origin, steps = module[1:], ([f".{root}"] if root else []) + list(path)
-            if origin not in self.table:
+            if origin not in self.table or self.drops.find(origin, root) is not None:
                 return
             self._walk_path(origin, tuple(steps), node, pos)
             return
@@ -479,6 +479,13 @@ class Marker:
         target, name = self.table.import_target(summary, s, index)
         if s[0] == "import":
             target, name = s[3][index][0], ""
+        dropped = self.drops.find(target, name) if name != "*" else None
+        if dropped is not None:
+            if status in ("orphan", "unread"):
+                self._unread.append((module, s, index))
+            else:
+                self._stand_in(module, s, index, dropped)
+            return
         if target not in self.table:
             if status == "orphan" or (status == "unread" and target.split(".")[0] in STDLIB):
                 self._unread.append((module, s, index))
