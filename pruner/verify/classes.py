@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from pruner.verify.rules import Stated
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val
 from pruner.verify.world import Symbol, World
@@ -53,7 +52,7 @@ class Classes:
     def dotted(self, node: ast.expr, module: str) -> Symbol | None:
         """The symbol of a dotted expression at module level."""
         if isinstance(node, ast.Name):
-            return self.world.resolve(module, node.id)
+            return self.world.lookup(module, node.id)
         if isinstance(node, ast.Attribute):
             base = self.dotted(node.value, module)
             if base is None:
@@ -107,7 +106,8 @@ class Classes:
 
     def possible(self, member: str) -> bool:
         """Can a value of the program be this member?"""
-        if dropped(self.world.stated, member):
+        module, _, name = member.partition(":")
+        if self.world.ruled.drops_symbol(module, name):
             return False
         seen = self.world.seen
         return member in seen.produced or member.rpartition(".")[0] in seen.loose
@@ -158,8 +158,3 @@ def members(node: ast.ClassDef) -> dict[str, ast.expr]:
                 found[name] = item.value
     return found
 
-
-def dropped(stated: Stated, member: str) -> bool:
-    """Does a drop rule name this member (``module:Class.NAME`` or the cases' ``module.Class.NAME``)?"""
-    spellings = {member, member.replace(":", ".")}
-    return any(text in spellings for _, text in stated.drops)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 from pruner.verify.canon import Canon, Term
-from pruner.verify.claims import Claim, FileResult, dropped_entry, dropped_module, dropped_symbol, dropped_tables
+from pruner.verify.claims import Claim, FileResult
 from pruner.verify.effects import Effects
 from pruner.verify.licence import Licence, enum_values
 from pruner.verify.names import FUNCTIONS, module_names, resolver
@@ -32,7 +32,7 @@ from pruner.verify.guards import GUARD, guarded, is_guard
 from pruner.verify.suites import Item, Suites
 from pruner.verify.world import literal_all
 
-_KINDS = {"Function": "function", "Class": "class", "Import": "import", "Assign": "variable", "AnnAssign": "variable"}
+_KINDS = {"Function": "function", "Class": "class", "Import": "import", "Stand": "import", "Assign": "variable", "AnnAssign": "variable"}
 
 
 class Side:
@@ -74,7 +74,7 @@ class Comparison:
         self._mentioned: set[str] | None = None
         self._reads: set[str] | None = None
         self._output_scope = Scope("module", module)
-        self.licence = Licence(self.world.stated, module, set())
+        self.licence = Licence(self.world.ruled, module, set())
         self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
         self.upstream_suites = Suites(self.canon, self._erase, self._gone_import)
         self.output_suites = Suites(self.canon, lambda item, _: is_guard(item))
@@ -169,6 +169,8 @@ class Comparison:
         while i < len(left) or j < len(right):
             u = left[i] if i < len(left) else None
             o = right[j] if j < len(right) else None
+            if u is not None and o is not None and u.kind == "Stand" and o.kind == "Gone" and u.key[1] == o.key[1]:
+                return self._match([], right[j + 1 :], scope, other)  # the guard raises: what followed is dead
             if u is not None and o is not None and self._paired(u, o):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
@@ -230,11 +232,13 @@ class Comparison:
         gone = self.gone.get(id(scope))
         if not gone or not item.binds or not set(item.binds) <= gone:
             return False
+        if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
+            return False  # the guard stands for this import, whatever became of its names
         return self._gone(item, scope)
 
     def _gone(self, item: Item, scope: Scope) -> bool:
         names = [self.prefix + name for name in item.binds]
-        ruled = scope.kind != "function" and all(dropped_symbol(self.world.stated, self.module, n) for n in names)
+        ruled = scope.kind != "function" and all(self.world.ruled.drops_symbol(self.module, n) for n in names)
         if not ruled and self._reason(item, scope) and not self._entry(item, scope):
             return False
         outside = False
@@ -295,7 +299,7 @@ class Comparison:
             target = node.targets[0]
             home = self.effects.symbol(target.value, scope)
             if home is not None and home[0] == "symbol" and isinstance(target.slice, ast.Constant):
-                if dropped_entry(self.world.stated, home[1], home[2], str(target.slice.value)):
+                if self.world.ruled.drops_entry(home[1], home[2], str(target.slice.value)):
                     self.result.entries += 1
                     return True
         calls = [d for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)]
@@ -312,13 +316,13 @@ class Comparison:
         head = self.effects.chain(call.func, scope)
         if head is None:
             return False
-        for table, _ in dropped_tables(self.world.stated):
+        for table in self.world.ruled.drop_entries:
             owner, _, name = table.rpartition(".")
             module = owner if owner in self.world.tree.modules else owner.rpartition(".")[0]
             if not head.startswith(f"{module}."):
                 continue
             inside = table[len(module) + 1 :]
-            if dropped_entry(self.world.stated, module, inside, key) and self._mentions(head, module, name):
+            if self.world.ruled.drops_entry(module, inside, key) and self._mentions(head, module, name):
                 return True
         return False
 
@@ -341,7 +345,7 @@ class Comparison:
         target, symbol = self._import_target(item)
         for name in (f"{target}.{symbol}", target) if symbol else (target,):
             path = self.world.tree.modules.get(name, "")
-            if dropped_module(self.world.stated, name, path) and guarded(self.out.data, name):
+            if self.world.ruled.drops_module(name, path) and guarded(self.out.data, name):
                 return name
         return ""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
-from pruner.verify.claims import dropped_module
 from pruner.verify.output import Output
 from pruner.verify.survey import DOTTED, Survey
 from pruner.verify.world import World
@@ -48,7 +47,7 @@ class Dynamic:
 
     def excluded(self, module: str, package: str) -> bool:
         """Do the rules say that loading ``package`` by name does not yield ``module``?"""
-        if dropped_module(self.world.stated, module, self.up.modules.get(module, "")):
+        if self.world.ruled.drops_module(module, self.up.modules.get(module, "")):
             return True
         rows = [members for _, name, members, site in self.world.stated.dynamics if name == package]
         member = module[len(package) + 1 :]
@@ -115,7 +114,7 @@ class Dynamic:
                         self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
 
     def _ruled(self, name: str) -> bool:
-        return dropped_module(self.world.stated, name, self.up.modules.get(name, "")) or self.declared(name)
+        return self.world.ruled.drops_module(name, self.up.modules.get(name, "")) or self.declared(name)
 
     def _strings(self, survey: Survey, gone: set[str]) -> None:
         loads = bool(survey.loads)
@@ -153,7 +152,7 @@ class Dynamic:
         if not had or base in ("__init__.py",):
             return True
         return any(
-            path in self.output.tree.files or dropped_module(self.world.stated, module, path)
+            path in self.output.tree.files or self.world.ruled.drops_module(module, path)
             for module, path in self.up.modules.items()
             if path in had
         )

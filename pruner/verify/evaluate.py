@@ -18,7 +18,7 @@ from pruner.verify.classes import Classes
 from pruner.verify.names import Binding, resolver
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.values import UNKNOWN, Val
-from pruner.verify.world import BUILTINS, Symbol, World
+from pruner.verify.world import Symbol, World
 
 TRUTH_BUILTINS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool"})
 CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.lru_cache()", "functools.cache()"})
@@ -98,9 +98,7 @@ class Evaluator:
                 return ("module" if self.world.tree.has_module(node.id) else "outside", node.id, "")
             home = scope.find(node.id)
             if home is None:
-                return self.world.resolve(scope.module, node.id) or (
-                    ("outside", node.id, "") if node.id in BUILTINS else None
-                )
+                return self.world.lookup(scope.module, node.id)
             rows = home.bindings(node.id)
             if not any(row.kind == "import" for row in rows):
                 return None

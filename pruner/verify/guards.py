@@ -44,6 +44,7 @@ def is_guard(item: Item) -> bool:
     )
 
 
-def guarded(data: bytes, module: str) -> bool:
+def guarded(data: bytes, module: str, function: str = "removed|stand_in") -> bool:
     """Does the output file name this module in a guard call?"""
-    return re.search(rb"_prune_guard\.(?:removed|stand_in)\(\s*['\"]%s['\"]" % re.escape(module.encode()), data) is not None
+    call = rf"{GUARD}\.(?:{function})\(\s*['\"]{re.escape(module)}['\"]"
+    return re.search(call.encode(), data) is not None

@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from pruner.verify.canon import Term
-from pruner.verify.claims import dropped_entry
-from pruner.verify.rules import Stated
+from pruner.verify.ruled import Ruled
 
 
 class Licence:
     """Licensed differences for one module."""
 
-    def __init__(self, stated: Stated, module: str, gone: frozenset[str] | set[str]) -> None:
-        self.stated = stated
+    def __init__(self, ruled: Ruled, module: str, gone: frozenset[str] | set[str]) -> None:
+        self.ruled = ruled
         self.module = module
         self.gone = gone  # names of this module that the output does not bind
         self.entries = 0
@@ -57,7 +56,7 @@ class Licence:
 
         def licensed(item: Any) -> bool:
             key = item[0] if upstream[0] == "Dict" and len(item) == 2 and item[0] != "**" else item
-            return dropped_entry(self.stated, self.module, name, _text(key))
+            return self.ruled.drops_entry(self.module, name, _text(key))
 
         count = _subsequence(upstream[1:], output[1:], licensed)
         if not count:

@@ -4,7 +4,9 @@ The transformer's ledger is no licence. A removed name that still occurs is refu
 way to reach the removed thing by that name is closed; how many removals each licence carried is
 counted.
 
-Blind to names built in other ways than :mod:`pruner.verify.survey` sees.
+Blind to names built in other ways than :mod:`pruner.verify.survey` sees, to names whose head is
+computed (``f"{kind}_score"``), and to a module that one file hands to another, which then asks it
+for a string that it got from a third.
 """
 
 from __future__ import annotations
@@ -14,16 +16,15 @@ from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
-from pruner.verify.claims import Claim, dropped_module, dropped_symbol
 from pruner.verify.dynamic import Dynamic
+from pruner.verify.getters import Getters
 from pruner.verify.imports import Imports
 from pruner.verify.output import Output
-from pruner.verify.rules import covers, is_pure
+from pruner.verify.rules import is_pure
 from pruner.verify.survey import Survey
 from pruner.verify.world import World
-
-IDENTIFIER = re.compile(r"[^\W\d]\w*")
 
 
 class Liveness:
@@ -35,49 +36,31 @@ class Liveness:
         self.imports = imports
         self.dynamic = dynamic
         self.classes = Classes(world)
+        self.getters = Getters(output)
         self.licences: Counter[str] = Counter()
         self.problems: list[str] = []
-        surveys = output.surveys.values()
+        surveys = list(output.surveys.values())
         self.loose = output.loose_modules()  # module -> files that hand it around as an object
         self.held = set(self.loose) | set(dynamic.reachable)
-        self.plain = self._index(surveys, "plain")
-        self.strings = self._index(surveys, "strings")
-        self.attributes = self._index(surveys, "attributes")
-        self.members = self._index(surveys, "members")
-        self.identifiers = self._index(surveys, "identifiers")
-        self.patterns = {p for row in surveys for p in row.patterns}
-        # f"pkg.mod:{name}": which function of pkg.mod is meant is known only when it runs
-        self.dotted = [p for p in sorted(self.patterns) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p.partition("*")[0]]
-        self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # place -> reads by chain of it
-        self._getters: list[tuple[Survey, int, str, re.Pattern[str], str]] = [
-            (row, line, base, re.compile(pattern), method)
-            for row in surveys
-            for line, base, pattern, _, method in row.gets
-        ]
-        got = {row.pattern for _, _, _, row, _ in self._getters}
-        # "_".join and f"{a}_{b}" fit every name; three letters of its own make a pattern tell something
+        self.strings = _index(surveys, "strings")
+        self.attributes = _index(surveys, "attributes")
+        self.plain = _index(surveys, "plain")
+        self.members = {name for row in surveys for name in row.members}
+        self.identifiers = {name for row in surveys for name in row.identifiers}
         building = [row for row in surveys if any(pattern == ".*" for _, _, pattern, _, _ in row.gets)]
-        telling = {p for row in building for p in row.patterns} - got
-        telling = {p for p in telling if len(re.sub(r"\W|_", "", p)) > 2}
+        telling = {p for row in building for p in row.patterns} - self.getters.patterns
+        # f"{a}_{b}" fits every name; a head of three letters makes a pattern tell something
+        telling = {p for p in telling if re.match(r"[A-Za-z]\w{2}|_\w{3}", p)}
         self.telling = re.compile("|".join(f"(?:{p})" for p in sorted(telling)) or "(?!)")
-        self._chains()
-
-    @staticmethod
-    def _index(surveys: Iterable[Survey], field: str) -> dict[str, list[Survey]]:
-        table: dict[str, list[Survey]] = {}
-        for row in surveys:
-            for name in getattr(row, field):
-                table.setdefault(name, []).append(row)
-        return table
-
-    def _chains(self) -> None:
-        """``Class.member`` reads, by the class they resolve to."""
-        for survey in self.output.surveys.values():
+        # f"pkg.mod:{name}": which function of pkg.mod is meant is known only when it runs
+        everything = {p for row in surveys for p in row.patterns}
+        self.dotted = [p for p in sorted(everything) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p]
+        self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # class member -> reads by chain of it
+        for survey in surveys:
             for chain, line in survey.chains.items():
-                for place, rest, _ in self.output.places(survey.path, chain):
+                for place, rest, _ in output.places(survey.path, chain):
                     if place[0] != "module" and rest:
-                        key = (place[0], f"{place[1]}.{rest[0]}")
-                        self.named.setdefault(key, []).append((survey.path, line))
+                        self.named.setdefault((place[0], f"{place[1]}.{rest[0]}"), []).append((survey.path, line))
 
     def judge(self, claims: Iterable[Claim]) -> list[str]:
         """All refuted claims, as located messages."""
@@ -87,25 +70,16 @@ class Liveness:
                 self.problems.append(f"{claim.path}: {claim.kind} {claim.name} (upstream line {claim.line}) {found}")
         return self.problems
 
-    # -- roots ---------------------------------------------------------------------------------
-
     def protected(self, module: str, name: str, kind: str) -> str:
         """The root or keep that wants this name, or ``""``."""
-        for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
-            for rule, text in rows:
-                head, colon, symbol = text.partition(":")
-                if head in ("path", "name"):
-                    continue
-                if colon and symbol.endswith(("()",)):
-                    symbol = symbol[:-2]
-                if not covers(head, module):
-                    continue
-                if (colon and (symbol == name or fnmatchcase(name, symbol))) or (
-                    not colon and kind not in ("import", "member") and not name.startswith("_") and "." not in name
-                ):
-                    if verb == "root" and dropped_symbol(self.world.stated, module, name):
-                        continue
-                    return f"is named by {verb} {text!r} ({rule})"
+        for verb, (rule, text) in self.world.ruled.wants(module):
+            _, colon, symbol = text.partition(":")
+            if colon:
+                wanted = symbol == name or ("*" in symbol and fnmatchcase(name, symbol))
+            else:
+                wanted = kind not in ("import", "member") and not name.startswith("_") and "." not in name
+            if wanted and not (verb == "root" and self.world.ruled.drops_symbol(module, name)):
+                return f"is named by {verb} {text!r} ({rule})"
         return ""
 
     # -- module-level names --------------------------------------------------------------------
@@ -117,39 +91,48 @@ class Liveness:
         wanted = self.protected(module, name, claim.kind)
         if wanted:
             return wanted
-        if dropped_symbol(self.world.stated, module, name):
+        if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
-        for text in (f"{module}.{name}", f"{module}:{name}"):
-            if text in self.strings:
-                return f"is named as the string {text!r} in {self.strings[text][0].path}"
-        for pattern in self.dotted:
-            head = pattern.partition(".*")[0].replace("\\", "")
-            if claim.outside or name not in self.strings:
-                continue  # the parts of a built name are strings
-            for full in (f"{module}:{name}", f"{module}.{name}"):
-                if head.startswith(full[: len(module) + 1]) and re.fullmatch(pattern, full):
-                    return f"fits the built name {pattern!r}"
-        survey = self.output.modules.get(module)
-        if survey is not None and "globals" in survey.reflects and name in survey.strings:
-            return "may be read through globals()"
-        for row, line, base, pattern, _ in self._getters:
-            if base and not base.startswith("self:") and pattern.fullmatch(name):
-                if pattern.pattern == ".*" and (claim.kind == "import" or not self._spelled(name)):
-                    continue  # a name that is not spelled out anywhere has to be built of known parts
-                for place, rest, _ in self.output.places(row.path, base):
-                    if place == ("module", module) and not rest:
-                        return f"may be read by getattr in {row.path}:{line}"
-        if module in self.held and not (claim.kind == "import" and claim.outside):
+        found = self._spelled_out(claim) or self._got(claim)
+        if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)
-            if found:
-                return found
+        if found:
+            return found
         if name not in self.identifiers and name not in self.attributes and name not in self.strings:
             self.licences["the name occurs nowhere in kept code"] += 1
         elif module in self.held:
             self.licences["the name is other modules' own, though the module is held as an object"] += 1
         else:
             self.licences["the name is other modules' own, and no code holds the module as an object"] += 1
+        return ""
+
+    def _spelled_out(self, claim: Claim) -> str:
+        """Is the thing named in full by a string, built or plain?"""
+        module, name = claim.module, claim.name
+        full = (f"{module}.{name}", f"{module}:{name}")
+        for text in full:
+            if text in self.strings:
+                return f"is named as the string {text!r} in {self.strings[text][0].path}"
+        survey = self.output.modules.get(module)
+        if survey is not None and "globals" in survey.reflects and name in survey.strings:
+            return "may be read through globals()"
+        if claim.outside or name not in self.strings:
+            return ""  # the parts of a built name are strings
+        for pattern in self.dotted:
+            head = pattern.partition(".*")[0].replace("\\", "")
+            if head.startswith((f"{module}.", f"{module}:")) and any(re.fullmatch(pattern, text) for text in full):
+                return f"fits the built name {pattern!r}"
+        return ""
+
+    def _got(self, claim: Claim) -> str:
+        """``getattr`` on the module itself."""
+        for path, line, pattern in self.getters.on_module.get(claim.module, ()):
+            if not pattern.fullmatch(claim.name):
+                continue
+            if pattern.pattern == ".*" and (claim.kind == "import" or not self._spelled(claim.name)):
+                continue  # a name that is not spelled out anywhere has to be built of known parts
+            return f"may be read by getattr in {path}:{line}"
         return ""
 
     def _export(self, module: str, name: str) -> str:
@@ -164,8 +147,7 @@ class Liveness:
     def _by_name(self, name: str, module: str) -> str:
         """The module may be held as an object: is it asked for this name where it is held?
 
-        Blind to a module that one file hands to another, which then reads a string that it got from a
-        third; ``obj.name`` on a plain variable is believed of any file when the module is handed around.
+        ``obj.name`` on a plain variable is believed of any file when the module is handed around.
         """
         holders = self.loose.get(module, set()) | {self.dynamic.reachable.get(module, "").partition(":")[0]}
         for row in self.strings.get(name, ()):
@@ -177,33 +159,26 @@ class Liveness:
         for row in self.plain.get(name, ()):
             if row.path in holders or (module in self.loose and name not in self.members):
                 return f"may be the attribute {name} in {row.path}, where the module may be an object"
-        for row, line, base, pattern, _ in self._getters:
-            literal = re.sub(r"\W|_", "", pattern.pattern)
-            if len(literal) > 2 and pattern.fullmatch(name) and not base.startswith("self:"):
-                if not self._elsewhere(row, base, module):
-                    return f"may be read by getattr in {row.path}:{line}"
+        for path, line, _ in self.getters.on_anything(name):
+            return f"may be read by getattr in {path}:{line}"
         return ""
 
     def _spelled(self, name: str) -> bool:
         """Is the name a string somewhere, or does it fit a built one?"""
         return name in self.strings or self.telling.fullmatch(name) is not None
 
-    def _elsewhere(self, row: Survey, base: str, module: str) -> bool:
-        places = list(self.output.places(row.path, base)) if base else []
-        return bool(places) and all(place != ("module", module) for place, _, _ in places)
-
     # -- members -------------------------------------------------------------------------------
 
     def _member(self, claim: Claim) -> str:
         module, name = claim.module, claim.name
         owner, _, short = name.rpartition(".")
-        wanted = self.protected(module, name, "member")
-        if wanted:
-            return wanted
+        found = self.protected(module, name, "member")
         readers = self.named.get((module, name))
-        if readers:
-            return f"is still read in {readers[0][0]}:{readers[0][1]}"
-        if dropped_symbol(self.world.stated, module, name):
+        if readers and not found:
+            found = f"is still read in {readers[0][0]}:{readers[0][1]}"
+        if found:
+            return found
+        if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
         if short.startswith("__") and short.endswith("__"):
@@ -215,16 +190,11 @@ class Liveness:
         outside = self._called_from_outside(module, owner)
         if outside:
             return f"may be called by its base class {outside}"
-        for row, line, base, pattern, method in self._getters:
-            if not pattern.fullmatch(short):
-                continue
-            if base.startswith("self:") and (row.module, base[5:]) != (module, owner):
-                continue
-            if len(re.sub(r"\W|_", "", pattern.pattern)) < 3 and not base.startswith("self:"):
-                continue
-            if pattern.pattern == ".*" and method != "dir" and not self._spelled(short):
-                continue
-            return f"may be read by a built name in {row.path}:{line}"
+        for path, line, pattern, whole in self.getters.on_self.get((module, owner), ()):
+            if pattern.fullmatch(short) and (whole or pattern.pattern != ".*" or self._spelled(short)):
+                return f"may be read by a built name in {path}:{line}"
+        for path, line, _ in self.getters.on_anything(short):
+            return f"may be read by a built name in {path}:{line}"
         if self.telling.fullmatch(short):
             return "fits a name that kept code builds"
         self.licences["a member whose name occurs nowhere in kept code"] += 1
@@ -233,26 +203,23 @@ class Liveness:
     def _called_from_outside(self, module: str, owner: str) -> str:
         """A base class from outside the tree that may call any method that it knows."""
         bases = self.classes.ancestors(("symbol", module, owner))[1]
-        known = {"object", "abc.ABC", "?"} | ENUMS
-        for base in sorted(bases - known):
+        for base in sorted(bases - ({"object", "abc.ABC", "?"} | ENUMS)):
             if not base.startswith(("typing.", "typing_extensions.")) and not is_pure(self.world.stated, base):
                 return base
         return ""
 
-    # -- whole modules -------------------------------------------------------------------------
+    # -- whole modules and named symbols ---------------------------------------------------------
 
     def removed_modules(self) -> None:
         """Modules that are gone: roots, keeps; the rest is asked by ``imports`` and ``modules``."""
         for module, path in sorted(self.world.tree.modules.items()):
             if self.output.tree.has_module(module):
                 continue
-            ruled = dropped_module(self.world.stated, module, path)
+            ruled = self.world.ruled.drops_module(module, path)
             wanted = ""
-            for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
-                for rule, text in rows:
-                    head = text.partition(":")[0]
-                    if head not in ("path", "name") and covers(head, module) and not (verb == "root" and ruled):
-                        wanted = f"is named by {verb} {text!r} ({rule})"
+            for verb, (rule, text) in self.world.ruled.wants(module):
+                if not (verb == "root" and ruled):
+                    wanted = f"is named by {verb} {text!r} ({rule})"
             if wanted:
                 self.problems.append(f"{path}: module {module} is gone, but {wanted}")
             else:
@@ -260,19 +227,18 @@ class Liveness:
 
     def kept_symbols(self) -> None:
         """Each symbol that a keep, a root or an entry point names is still found where outsiders look."""
-        for verb, rows in (("keep", self.world.stated.keeps), ("root", self.world.stated.roots)):
-            for rule, text in rows:
-                if text.endswith((".toml", ".txt")):
-                    self._project(text)
-                    continue
-                module, colon, symbol = text.partition(":")
-                if not colon or module in ("path", "name") or "*" in text:
-                    continue
-                head = symbol.partition(".")[0]
-                if verb == "root" and dropped_symbol(self.world.stated, module, head):
-                    continue
-                if self.imports.upstream_has(module, head) and not self.output.provides(module, head):
-                    self.problems.append(f"{module}: {symbol} is gone, but is named by {verb} {text!r} ({rule})")
+        for verb, (rule, text) in self.world.ruled.wanted:
+            if text.endswith((".toml", ".txt")):
+                self._project(text)
+                continue
+            module, colon, symbol = text.partition(":")
+            if not colon or module in ("path", "name") or "*" in text or "[" in text:
+                continue
+            head = symbol.partition(".")[0]
+            if verb == "root" and self.world.ruled.drops_symbol(module, head):
+                continue
+            if self.imports.upstream_has(module, head) and not self.output.provides(module, head):
+                self.problems.append(f"{module}: {symbol} is gone, but is named by {verb} {text!r} ({rule})")
 
     def _project(self, name: str) -> None:
         for path in sorted(self.world.tree.files):
@@ -283,3 +249,11 @@ class Liveness:
                 module, symbol = found[1], found[2]
                 if self.imports.upstream_has(module, symbol) and not self.output.provides(module, symbol):
                     self.problems.append(f"{path}: the entry point {module}:{symbol} is gone")
+
+
+def _index(surveys: Iterable[Survey], field: str) -> dict[str, list[Survey]]:
+    table: dict[str, list[Survey]] = {}
+    for row in surveys:
+        for name in getattr(row, field):
+            table.setdefault(name, []).append(row)
+    return table

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from pruner.verify.claims import FileResult, dropped_module
+from pruner.verify.claims import FileResult
 from pruner.verify.liveness import Liveness
 from pruner.verify.output import Output
 
@@ -73,7 +73,7 @@ class Lost:
         if module in self._cause or module in self.importers or module not in self.up.modules:
             return False
         path = self.up.modules[module]
-        if dropped_module(self.world.stated, module, path) or self.liveness.dynamic.declared(module):
+        if self.world.ruled.drops_module(module, path) or self.liveness.dynamic.declared(module):
             return False
         return not self._is_root(module)
 

@@ -95,13 +95,11 @@ class Suites:
         if item.kind == "Import" and self.gone is not None:
             module = self.gone(item, scope)
             if module:
-                lazy = scope.kind == "function"
-                item.kind, item.key = ("Gone", ("Gone", module)) if lazy else ("Stand", ("Stand", module, item.binds[0]))
-                item.leaves, item.binds = lazy, () if lazy else item.binds
+                item.kind, item.key = "Stand", ("Stand", module, item.binds[0])
         elif item.kind == "Expr" and isinstance(item.node, ast.Expr):
             function, module = called(item.node.value)
             if function == "removed":
-                item.kind, item.key, item.leaves = "Gone", ("Gone", module), True
+                item.kind, item.key = "Gone", ("Gone", module)
         elif item.kind == "Assign" and isinstance(item.node, ast.Assign) and len(item.binds) == 1:
             function, module = called(item.node.value)
             if function == "stand_in":

@@ -298,6 +298,8 @@ class _Walker:
         elif head in REFLECTION:
             if head == "dir" or (head == "vars" and node.args):
                 base = _chain(node.args[0]) if node.args else ""
+                if head == "vars" and base == "self":
+                    base = ""  # an instance's own attributes, not the class's methods
                 base = f"self:{owner}" if base in ("self", "cls") else base
                 self.result.gets.append((node.lineno, base, ".*", False, "dir"))
             else:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pruner.verify.names import Binding, Import, Names, module_names
+from pruner.verify.ruled import Ruled
 from pruner.verify.rules import Stated
 from pruner.verify.tree import Tree
 
@@ -40,6 +41,7 @@ class World:
     def __init__(self, tree: Tree, stated: Stated, seen: Seen | None = None) -> None:
         self.tree = tree
         self.stated = stated
+        self.ruled = Ruled(stated)
         self.seen = seen or Seen()
         self._names: dict[str, Names | None] = {}
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
@@ -97,6 +99,14 @@ class World:
         if "__getattr__" in names.bindings:
             return ("symbol", module, name)
         return ("outside", name, "") if name in BUILTINS else None
+
+    def lookup(self, module: str, name: str) -> Symbol | None:
+        """What a bare ``name`` means in a module: as :meth:`resolve`, but ``__getattr__`` serves outsiders only."""
+        found = self.resolve(module, name)
+        names = self.names(module)
+        if found == ("symbol", module, name) and names is not None and name not in names.bindings:
+            found = None
+        return found or (("outside", name, "") if name in BUILTINS else None)
 
     def imported(self, target: str, symbol: str) -> Symbol | None:
         """What ``from target import symbol`` (or ``import target``) gives."""
