@@ -28,6 +28,26 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(out)
 
 
+def separate(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Put a blank where an edit would join two words: ``return is_cuda()if a``."""
+    out = []
+    for edit in edits:
+        text = edit.text
+        before, after = data[edit.start - 1 : edit.start], data[edit.stop : edit.stop + 1]
+        if text and _word(text[-1:]) and _word(after):
+            text += b" "
+        if text and _word(text[:1]) and _word(before):
+            text = b" " + text
+        if not text and edit.stop > edit.start and _word(before) and _word(after):
+            text = b" "
+        out.append(edit if text == edit.text else Edit(edit.start, edit.stop, text, edit.cause))
+    return tuple(out)
+
+
+def _word(byte: bytes) -> bool:
+    return byte.isalnum() or byte == b"_" or byte >= b"\x80"
+
+
 def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
     """The edited file. ``edits`` are merged."""
     parts: list[bytes] = []

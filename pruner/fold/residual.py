@@ -374,9 +374,9 @@ class Walker:
         for item in s[3]:
             self.read(item, s[1])
         self.targets(s[4], s[1])
-        end = self.block(s[5])
-        # A context manager may swallow an exception, never a return.
-        return end if end & LEAVES and not end & RAISES else 0
+        self.block(s[5])
+        # A context manager may swallow an exception, and `return g()` may raise one: what follows can run.
+        return 0
 
     def _try(self, s: Stmt) -> int:
         self.trying += 1
@@ -416,6 +416,12 @@ class Walker:
         return 0
 
     def _global(self, s: Stmt) -> int:
+        if s[0] == "nonlocal":  # Python refuses `nonlocal x` when no enclosing function binds x
+            for name in s[3]:
+                for scope in reversed(self.local.stack[:-1]):
+                    if name in scope.names and not scope.is_class:
+                        scope.reads.add(name)
+                        break
         return 0
 
     def _del(self, s: Stmt) -> int:
@@ -509,7 +515,7 @@ class Walker:
         found: set[int] = set()
         lost_yield = generator and not _yields(self._surviving(body))
         for pos, block, exprs in scope.removed:
-            names = _bound_in(block) | _walrus(exprs)
+            names = _bound_in(block) | walrus_names(exprs)
             if names & scope.reads - scope.bound - params:
                 found.add(pos)
             if lost_yield and (_yields(block) or any(binds(e) for e in exprs)):
@@ -638,19 +644,20 @@ def _bound_in(block: Block) -> set[str]:
             names.update(h[1] for h in s[4] if h[1])
         elif tag == "match":
             names.update(n for c in s[4] for n in c[1])
-        names |= _walrus(s[3:])
+        names |= walrus_names(s[3:])
         for inner in _blocks(s):
             names |= _bound_in(inner)
     return names
 
 
-def _walrus(e: Any) -> set[str]:
+def walrus_names(e: Any) -> set[str]:
+    """Names that ``:=`` binds anywhere in an expression or statement."""
     if not isinstance(e, tuple) or not e:
         return set()
-    found: set[str] = {e[1]} if e[0] == ":=" and len(e) == 3 and isinstance(e[1], str) else set()
+    found: set[str] = {e[1]} if e[0] == ":=" and len(e) == 4 and isinstance(e[1], str) else set()
     for part in e:
         if isinstance(part, tuple):
-            found |= _walrus(part)
+            found |= walrus_names(part)
     return found
 
 

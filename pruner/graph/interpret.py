@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pruner.fold import value as V
 from pruner.fold.evaluate import Evaluator, apply_path
+from pruner.fold.residual import walrus_names
 from pruner.fold.value import Value
 from pruner.graph.symbols import Symbol
 from pruner.model.ir import Block, Stmt
@@ -114,6 +115,10 @@ class Interpreter:
         """Collect return values; True when the end of the block can be reached."""
         for s in block:
             tag = s[0]
+            for name in walrus_names(s[3:] if tag not in ("def", "class") else ()):
+                frame.env[name] = None
+                if tag in ("if", "while", "for", "with", "try", "match", "return"):
+                    returns.append(None)  # bound in the middle of a test or value: give up
             if tag == "return":
                 returns.append(ev.value(s[3]))
                 return False

@@ -120,6 +120,10 @@ class Marker:
         state = self.out.states[module]
         self._take(module, module, state.unit)
         summary = state.summary
+        if "__all__" in state.names and not summary.plain_all:
+            for text in state.unit.remains.texts:  # __all__.extend(["V"])
+                if text in state.names:
+                    self.need(module, text, module, "__all__", 0)
         for item in state.items:
             if item.effect:
                 self.live(module, item, module, "effect")
@@ -217,8 +221,8 @@ class Marker:
                 self.edge(source, f"{module}:{name}", kind, path, line)
                 self.live(module, item, source, kind)
                 found = True
-            if not found:
-                found = self._through_star(state, name, source, pos)
+            if not found or (module, name) in self.world.poisoned:
+                found = self._through_star(state, name, source, pos) or found
         child = f"{module}.{name}"
         if not found and child in self.table:
             if child in self.table.paths:
@@ -232,11 +236,11 @@ class Marker:
         return found
 
     def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
-        for item in state.items:
+        for item in reversed(state.items):  # the last star that brings the name wins
             if item.kind != "star":
                 continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
-            if target in self.table and self.world.attribute(target, name).kind != "unknown":
+            if target in self.table and self.world.exports(target, name) and self.world.attribute(target, name).kind != "unknown":
                 if self.need(target, name, f"{state.summary.module}:*", "star", item.stmt[1]):
                     self.edge(source, f"{state.summary.module}:*", "read", self._path(source), line_of(pos))
                     self.live(state.summary.module, item, source, "star")
@@ -282,6 +286,9 @@ class Marker:
         unit = walk_item(self.world, state.summary, self.drops, item)
         state.touched |= bool(unit.decisions or unit.remains.actions)
         self._take(module, node, unit)
+        if item.names == ("__all__",) and not state.summary.plain_all:
+            for text in unit.remains.texts:  # a list that code extends is not edited: its names stay
+                self.need(module, text, node, "__all__", item.stmt[1])
         if item.kind == "class":
             self._check_bases(module, item.stmt)
             self._sort_methods(module, item)
@@ -350,7 +357,10 @@ class Marker:
         if s[0] == "import":
             name = s[3][item.index][0]
             dropped = self.drops.find(name, "")
-            if dropped is not None:
+            if dropped is not None and s[3][item.index][1] is None and "." in name:
+                self._unread.append((summary.module, s, item.index))  # `import pkg.hip` binds pkg
+                item.live = False
+            elif dropped is not None:
                 self._stand_in(summary.module, s, item.index, dropped)
             elif name in self.table:
                 self.execute(name, node, "import", path, line)
@@ -481,7 +491,7 @@ class Marker:
             target, name = s[3][index][0], ""
         dropped = self.drops.find(target, name) if name != "*" else None
         if dropped is not None:
-            if status in ("orphan", "unread"):
+            if status in ("orphan", "unread") or (s[0] == "import" and s[3][index][1] is None and "." in target):
                 self._unread.append((module, s, index))
             else:
                 self._stand_in(module, s, index, dropped)
@@ -549,6 +559,9 @@ class Marker:
             for pos in state.required:
                 aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
                 if aliases and not any(i.live for i in aliases):
+                    for name in aliases[0].names:  # whoever binds the name last must still do so
+                        for item in state.names[name]:
+                            self.live(module, item, module, state.required[pos])
                     self.live(module, aliases[0], module, state.required[pos])
                     changed = True
         return changed
@@ -624,6 +637,12 @@ class Marker:
                     continue
                 between = state.items[state.items.index(first) + 1 : state.items.index(second)]
                 folded = any(state.unit.decisions.values()) and second.stmt[1] & 0xFFFF
+                span = range(first.stmt[1] + 1, second.stmt[1])
+                seen = any(p in span for p, _ in state.effects) or any(
+                    p in span and c[1] == name for (_, p), c in zip(state.unit.lines, state.unit.remains.chains, strict=False)
+                )
+                if first.stmt[1] in state.required or first.effect or seen:
+                    continue
                 if folded and not any(i.live and i.kind != "import" and name in _reads(i.stmt) for i in between):
                     dead.add((first.stmt[1], first.index))
 
@@ -673,7 +692,7 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -
         walker.methods = []
         walker.class_body(s)
         item.methods = item.methods or [Method(m) for m in walker.methods]
-    elif s[0] == "=" and not (item.names == ("__all__",) and s[4][0] == "t"):
+    elif s[0] == "=" and not (item.names == ("__all__",) and summary.plain_all):
         # The entries of a literal `__all__` keep nothing: they follow what is kept.
         if len(s) > 6:
             walker.read(s[6], s[1])

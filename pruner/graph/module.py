@@ -82,6 +82,9 @@ class ModuleWalker(Walker):
     def walk(self) -> ModuleState:
         """Walk the whole body."""
         self.block(self.state.summary.body)
+        if self.state.summary.error:  # read by LibCST alone: everything in it counts
+            for item in self.state.items:
+                item.effect = item.effect or "not analysed"
         for name, items in self.state.names.items():
             if name.startswith("__") and name.endswith("__"):
                 for item in items:

@@ -137,6 +137,9 @@ class ProgramWorld:
         stores = self.stores(module, name)
         if not stores:
             return self._without_store(summary, name)
+        if summary.stars and self._overridden(summary, name, stores):
+            self.poisoned.add((module, name))
+            return Symbol("binding", module, name)
         if all(s.kind == "import" for s in stores):
             found = {self.attribute(*self.table.store_target(summary, s)) for s in stores}
             if len(found) == 1:
@@ -149,19 +152,39 @@ class ProgramWorld:
                     return aliased
         return Symbol("binding", module, name)
 
+    def exports(self, module: str, name: str) -> bool:
+        """True when ``from module import *`` may bring ``name``."""
+        summary = self.table.load(module)
+        if summary is None:
+            return False
+        stores = summary.stores.get("__all__", [])
+        if len(stores) == 1 and summary.plain_all:
+            return any(e == ("c", name) for e in stores[0].stmt[4][2])
+        return bool(stores) or not name.startswith("_")
+
+    def _overridden(self, summary: Summary, name: str, stores: list[Store]) -> bool:
+        """True when a star import after the stores may bind the name again."""
+        last = max(s.stmt[1] for s in stores)
+        for stmt, guards in summary.stars:
+            if stmt[1] > last and (not guards or self.alive(summary.module, guards)):
+                source = self.table.absolute(summary, stmt[3], stmt[4])
+                if source not in self.table or (self.exports(source, name) and self.attribute(source, name).kind != "unknown"):
+                    return True
+        return False
+
     def defines(self, symbol: Symbol) -> bool:
         """True when the symbol is a function or class statement."""
         stores = self.stores(symbol.module, symbol.name)
         return bool(stores) and all(s.kind in ("def", "class") for s in stores)
 
     def _without_store(self, summary: Summary, name: str) -> Symbol:
-        for stmt, guards in summary.stars:
+        for stmt, guards in reversed(summary.stars):  # the last star that brings the name wins
             if guards and not self.alive(summary.module, guards):
                 continue
             source = self.table.absolute(summary, stmt[3], stmt[4])
-            if source in self.table:
+            if source in self.table and self.exports(source, name):
                 found = self.attribute(source, name)
-                if found.kind != "unknown" and not name.startswith("_"):
+                if found.kind != "unknown":
                     return found
         child = f"{summary.module}.{name}"
         if summary.package and child in self.table:

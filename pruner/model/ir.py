@@ -14,7 +14,7 @@ Expressions
     ``("=", left, ((op, right), ...))`` comparison
     ``("t", kind, es)``            tuple, list, set literal (kind ``t``, ``l``, ``s``)
     ``("d", ((key, value), ...))`` dict literal; key None for ``**``
-    ``(":=", name, value)``         ``:=``
+    ``(":=", name, value, tag)``    ``:=``; tag ``n`` when it binds a module global
     ``("yield", e)``                   yield, yield from, await
     ``("j", parts)``               f-string or string concatenation; parts are expressions
     ``("f", body)``                lambda or comprehension: evaluated later or in a loop
@@ -32,7 +32,7 @@ Statements: ``(tag, pos, end, ...)``; ``pos`` is ``line << 16 | column`` of the 
     ``return`` expr · ``raise`` exprs · ``break`` · ``continue`` · ``pass`` · ``global`` names ·
     ``nonlocal`` names · ``del`` targets · ``assert`` test, message · ``import`` aliases ·
     ``from`` module, level, aliases
-A function is ``(params, local names, body, flags, once, top)``: flags ``g`` generator; ``once`` are the
+A function is ``(params, local names, body, flags, once, top)``: flags ``g`` generator, ``a`` coroutine, ``s`` takes ``*args`` or ``**kwargs``; ``once`` are the
 names with exactly one binding; ``top`` the positions of the stores at the top of the body that are that
 one binding (so a later read sees it). ``import`` and ``from`` end with a string per alias: ``n`` when it
 binds a module global, ``v`` when it binds a local.

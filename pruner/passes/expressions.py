@@ -94,7 +94,7 @@ class ExpressionEditor:
         line = data.rfind(b"\n", 0, word) + 1
         end = data.find(b"\n", stop)
         end = len(data) if end < 0 else end + 1
-        if line > before and not data[line:word].strip() and not data[stop:end].strip():
+        if line > before and b"\\" not in data[before:line] and not data[line:word].strip() and not data[stop:end].strip():
             self.edits.append(Edit(line, end, b"", cause))
         elif b"#" in data[before:word]:
             self.edits.append(Edit(word, stop, b"", cause))

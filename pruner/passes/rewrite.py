@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from pruner.edit import merge
+from pruner.edit import merge, separate
 from pruner.fold.residual import Unit
 from pruner.graph.live import Liveness, Marker, walk_item, walk_method
 from pruner.graph.module import ModuleWalker
@@ -69,6 +69,7 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     body = lowering.block(tree.body)
     state = live.states[module]
     summary = Summary(path, module, state.summary.package, body, 0)
+    summary.stores["__all__"] = state.summary.stores.get("__all__", [])
     fresh = ModuleWalker(marker.world, summary, marker.drops, state.frozen).walk()
     units: list[Unit] = [fresh.unit]
     plan = Plan()
@@ -105,7 +106,10 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
             lines.append(node.lineno)
     _effects(lowering, plan)
     _dead_items(state, plan)
-    _dead_exports(marker, live, state, plan)
+    if summary.plain_all:
+        _dead_exports(marker, live, state, plan)
+    else:
+        plan.exports.clear()
     for key in live.dead_aliases.get(module, ()):
         plan.aliases[key] = Cause("orphan", (), ("nothing that is kept reads it",))
     plan.stand_ins = live.stand_ins.get(module, {})
@@ -113,7 +117,7 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     editor.expr.lines = sorted(lines)
     if inside:
         plan.fstrings = _fstrings(editor, lowering, inside, plan, pin)
-    edits = merge(editor.run())
+    edits = separate(data, merge(editor.run()))
     return FileEdits(path, edits, tuple(editor.removals), tuple(sorted(folds.items())))
 
 

@@ -8,6 +8,7 @@ comment lines directly above a removed definition go with the definition.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,14 +97,33 @@ class StatementEditor:
 
     def _guard_docstring(self, body: Sequence[ast.stmt], left: list[bool], owner: ast.AST | None) -> None:
         """A stray string that is now first would become the docstring."""
-        if left[0] or not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module, type(None))):
+        if not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and body is not self.tree.body:
             return
-        if owner is None and body is not self.tree.body:
+        first = self._first_left(body, left)
+        if first is None or first is body[0]:
             return
-        first = body[left.index(True)]
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-            line = self.text.line_start(first.lineno)
-            self.edits.append(Edit(line, line, self.text.indent(first.lineno) + b"pass" + self.text.newline, self._cause_of(body[0])))
+            start = self.text.start(first)
+            self.edits.append(Edit(start, start, b"pass; ", self._cause_of(body[0])))
+
+    def _first_left(self, body: Sequence[ast.stmt], left: Sequence[bool] | None = None) -> ast.stmt | None:
+        """The statement that now comes first, looking into suites that replaced their ``if``."""
+        for index, node in enumerate(body):
+            if left is not None and not left[index]:
+                continue
+            decision = self.plan.decisions.get(place(node))
+            action = decision.action if decision is not None else ""
+            if place(node) in self.plan.dead or action == "cut":
+                continue
+            if action in ("yes", "no") and isinstance(node, (ast.If, ast.While)):
+                if self._effect(node):
+                    return node
+                inner = self._first_left(node.body if action == "yes" else node.orelse)
+                if inner is not None:
+                    return inner
+                continue
+            return node
+        return None
 
     def _delete(self, gone: list[ast.stmt], body: Sequence[ast.stmt], left: list[bool]) -> None:
         for group in self._groups(body):
@@ -195,22 +215,53 @@ class StatementEditor:
         """Entries of a table literal that drop rules name."""
         value = node.value
         if isinstance(value, ast.Dict):
-            elements: list[Any] = [_Pair(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
+            nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
         else:
-            elements = list(value.elts)  # type: ignore[union-attr]
+            nodes = [(e, e) for e in value.elts]  # type: ignore[union-attr]
+        elements = self._spans(value, nodes)
         dead = list(decision.detail)
         cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
         for index in dead:
-            element = elements[index]
-            self.removals.append(Removal(self.path, element.lineno, element.end_lineno, "entry", f"[{index}]", cause))
-        self._remove_elements(elements, dead, cause)
-        kept = [e for i, e in enumerate(elements) if i not in dead]
+            first, last = nodes[index]
+            self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", f"[{index}]", cause))
+        before = len(self.edits)
+        self._remove_spans(elements, dead, cause)
+        kept = [i for i in range(len(elements)) if i not in dead]
         if isinstance(value, ast.Tuple) and len(kept) == 1:
-            stop = self.text.stop(kept[0])
-            if dead[-1] > elements.index(kept[0]):
+            stop = elements[kept[0]][1]
+            rest = bytearray(self.text.data[stop : self.text.stop(value)])
+            for edit in self.edits[before:]:
+                for at in range(max(edit.start, stop), min(edit.stop, stop + len(rest))):
+                    rest[at - stop] = 0x20
+            if b"," not in re.sub(rb"#[^\n]*", b"", bytes(rest)):
                 self.edits.append(Edit(stop, stop, b",", cause))  # a tuple of one keeps its comma
-            elif self.text.data[stop : self.text.stop(value)].strip()[:1] != b",":
-                self.edits.append(Edit(stop, stop, b",", cause))
+
+    def _spans(self, container: ast.expr, nodes: Sequence[tuple[Any, Any]]) -> list[tuple[int, int]]:
+        """Where the elements of a display stand, with their own parentheses and ``**``."""
+        text = self.text
+        spans: list[tuple[int, int]] = []
+        left = text.start(container)
+        if text.data[left : left + 1] in (b"(", b"[", b"{"):
+            left += 1
+        limit = text.stop(container)
+        if text.data[limit - 1 : limit] in (b")", b"]", b"}"):
+            limit -= 1
+        for index, (first, last) in enumerate(nodes):
+            start = text.trim_left(left, text.start(first))
+            stop = at = text.stop(last)
+            bound = text.start(nodes[index + 1][0]) if index + 1 < len(nodes) else limit
+            left = bound
+            while at < bound:
+                at = text.trim_left(at, bound)
+                byte = text.data[at : at + 1]
+                if byte == b")":
+                    stop = at + 1
+                elif byte == b",":
+                    left = at + 1
+                    break
+                at += 1
+            spans.append((start, stop))
+        return spans
 
     def _plain(self, node: ast.AST) -> None:
         if isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -315,7 +366,9 @@ class StatementEditor:
         gone = decision.detail if decision is not None and decision.action == "case" else ()
         for index, case in enumerate(node.cases):
             if index in gone:
-                start = self.text.line_start(case.pattern.lineno)
+                words = self.text.keywords(self.text.stop(node.subject), self.text.start(case.pattern))
+                word = [w for w in words if w[0] == b"case"][-1] if words else (b"", self.text.start(case.pattern), 0)
+                start = self.text.data.rfind(b"\n", 0, word[1]) + 1
                 stop = self.text.line_stop(case.body[-1].end_lineno or case.body[-1].lineno)
                 self.edits.append(Edit(start, stop, b"", self.pin(decision.origin)))
                 self.removals.append(Removal(self.path, case.pattern.lineno, case.body[-1].end_lineno or 0, "branch", "", self.pin(decision.origin)))
@@ -362,7 +415,21 @@ class StatementEditor:
     # -- if, while -----------------------------------------------------------------------------
 
     def _If(self, node: ast.If) -> bool:
-        return self.fold_if(node, self.text.start(node), promoted=False)
+        outer, self._head = self._head, node
+        left = self.fold_if(node, self.text.start(node), promoted=False)
+        self._head = outer
+        return left
+
+    _head: ast.If | None = None  # the `if` whose chain is being edited
+
+    def _hoist_before_head(self, body: Sequence[ast.stmt]) -> None:
+        """``global`` of a dead arm whose place goes: it moves in front of the whole chain."""
+        head = self._head
+        if head is None:
+            return
+        start = self.text.start(head)
+        for text in self._hoisted(body):
+            self.edits.append(Edit(start, start, text + self.text.newline + self.text.indent(head.lineno), self._head_cause))
 
     def fold_if(self, node: ast.If, lead: int, promoted: bool) -> bool:
         """An ``if`` at statement position; ``lead`` is where its text has to begin."""
@@ -378,8 +445,14 @@ class StatementEditor:
                     self._replace(lead, self._node_end(node), effect, node, cause)
                     return True
                 return self._hoist(node.body, lead, node)
-            if self._is_elif(node) and effect is None:
-                return self.fold_if(node.orelse[0], lead, promoted=True)  # type: ignore[arg-type]
+            if self._is_elif(node):
+                left = self.fold_if(node.orelse[0], lead, promoted=True)  # type: ignore[arg-type]
+                self._hoist_before_head(node.body)
+                if effect and left:
+                    self.edits.append(Edit(lead, lead, effect + self.text.newline + self.text.indent(node.lineno), cause))
+                elif effect:
+                    self._replace(lead, self._node_end(node), effect, node, cause)
+                return left or bool(effect)
             return self._take_body(node, lead, node.orelse, cause, effect)
         if promoted:
             # `elif x` becomes `if x`: everything before it goes, and so do the letters "el".
@@ -411,10 +484,12 @@ class StatementEditor:
             colon = self.text.colon_after(self._after_test(node))
             self.edits.append(Edit(self.text.start(node), colon, b"else:", cause))
             self._drop_rest(node, cause)
+            self._hoist_before_head(node.orelse)
             if not self.suite(node.body, parent, force=False):
                 self.edits.append(Edit(start, self._suite_end(node.body, node), b"", cause))
             return
         self._dead_part(node, node.body, cause)
+        self._hoist_before_head(node.body)
         if not node.orelse:
             self.edits.append(Edit(start, self._suite_end(node.body, node), b"", cause))
         elif self._is_elif(node):
@@ -495,7 +570,10 @@ class StatementEditor:
             if number in self._protected or not line.startswith(old):
                 continue
             start = self.text.line_start(number)
-            self.edits.append(Edit(start + len(new), start + len(old), b"", cause))
+            if old.startswith(new):
+                self.edits.append(Edit(start + len(new), start + len(old), b"", cause))
+            else:  # a suite may be indented by other characters than the one around it
+                self.edits.append(Edit(start, start + len(old), new, cause))
 
     def _While(self, node: ast.While) -> bool:
         decision = self.plan.decisions.get(place(node))
@@ -533,9 +611,11 @@ class StatementEditor:
             editor = ExpressionEditor(self.text, self.plan.actions, self.pin)
             editor.visit(part)
             start, stop = self.text.start(part), self.text.stop(part)
+            editor.edits += [e for e in self.plan.fstrings if start <= e.start and e.stop <= stop]
             moved = [Edit(e.start - start, e.stop - start, e.text, e.cause) for e in merge(editor.edits)]
             text = apply(self.text.data[start:stop], moved)
-            texts.append(b"(" + text + b")" if isinstance(part, ast.NamedExpr) else text)
+            closed = isinstance(part, (ast.NamedExpr, ast.BoolOp, ast.IfExp, ast.Lambda)) and len(parts) > 1
+            texts.append(b"(" + text + b")" if closed or isinstance(part, ast.NamedExpr) else text)
         joined = f" {word} ".encode().join(texts)
         return b"(" + joined + b")" if b"\n" in joined and not joined.startswith(b"(") else joined
 
@@ -597,38 +677,33 @@ class StatementEditor:
         for index in dead:
             element = value.elts[index]
             self.removals.append(Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause))
-        self._remove_elements(value.elts, dead, cause)
+        self._remove_spans(self._spans(value, [(e, e) for e in value.elts]), dead, cause)
 
     def _remove_elements(self, elements: Sequence[Any], dead: list[int], cause: Cause) -> None:
+        """Take nodes out of a comma separated list."""
+        self._remove_spans([(self.text.start(e), self.text.stop(e)) for e in elements], dead, cause)
+
+    def _remove_spans(self, elements: Sequence[tuple[int, int]], dead: list[int], cause: Cause) -> None:
         """Take elements out of a comma separated list; an element alone on its lines takes the lines."""
         text = self.text
         kept = [i for i in range(len(elements)) if i not in dead]
         for index in dead:
-            node = elements[index]
-            start, stop = text.start(node), text.stop(node)
-            line_start = text.line_start(node.lineno)
-            line_stop = text.line_stop(node.end_lineno)
+            start, stop = elements[index]
+            line_start = text.data.rfind(b"\n", 0, start) + 1
+            line_stop = text.data.find(b"\n", stop) + 1 or len(text.data)
             tail = text.data[stop:line_stop].strip()
             alone = not text.data[line_start:start].strip() and (tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#"))
             if alone and kept and not tail.startswith(b"\\"):
                 self.edits.append(Edit(line_start, line_stop, b"", cause))
             elif any(k > index for k in kept):
-                self.edits.append(Edit(start, text.start(elements[index + 1]), b"", cause))
+                self.edits.append(Edit(start, elements[index + 1][0], b"", cause))
             elif kept:
-                self.edits.append(Edit(text.stop(elements[kept[-1]]), stop, b"", cause))
+                self.edits.append(Edit(elements[kept[-1]][1], stop, b"", cause))
             else:
                 comma = text.data.find(b",", stop)
                 last = index == len(elements) - 1
                 end = stop if last and not text.data[stop : comma + 1].strip() == b"," else comma + 1 if comma >= 0 else stop
                 self.edits.append(Edit(start, end, b"", cause))
-
-
-class _Pair:
-    """A dict entry as one node."""
-
-    def __init__(self, key: ast.expr, value: ast.expr) -> None:
-        self.lineno, self.col_offset = key.lineno, key.col_offset
-        self.end_lineno, self.end_col_offset = value.end_lineno, value.end_col_offset
 
 
 def _own(node: ast.AST) -> list[ast.AST]:

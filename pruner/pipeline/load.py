@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import multiprocessing
+import tokenize
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
@@ -20,6 +22,8 @@ def lower_file(path: Path) -> tuple[bytes, str, int]:
     data = path.read_bytes()
     lines = data.count(b"\n")
     try:
+        if tokenize.detect_encoding(io.BytesIO(data).readline)[0] not in ("utf-8", "utf-8-sig"):
+            raise ValueError("its encoding is not UTF-8")  # ast counts bytes of another text than the file's
         return scan.lower(data), "", lines
     except (SyntaxError, ValueError, AttributeError) as error:
         message = str(error)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pruner.edit import merge
 from pruner.model import Cause, Edit
 
+_COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=]")
 TEXT = b"# Modified by prune: parts were removed; PRUNED.json says which."
 
 
@@ -14,6 +16,10 @@ def notice(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """The edits with one more: a comment line after the licence header (or at the top)."""
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     offset = at
+    lines = data[at:].splitlines(keepends=True)[:2]
+    if len(lines) == 2 and not lines[0].strip() and _COOKIE.match(lines[1]):
+        offset += len(lines[0]) + len(lines[1])  # an encoding cookie must stay on line 1 or 2
+        at = offset
     for line in data[at:].splitlines(keepends=True):
         if not line.lstrip(b" \t").startswith(b"#"):
             break

@@ -6,6 +6,7 @@ it; a refuted tree is left as ``<output>.refuted`` for a look, and the earlier o
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from pathlib import Path
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import guard
+from pruner.pipeline import cache, guard
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.package import packaging
@@ -68,7 +69,13 @@ def _run(
     modules = module_paths(snapshot)
     package, name, below = guard.place(modules)
     with emit.lock_target(options.output):
-        outcome = specialise(snapshot, policy, options.jobs, progress, (package, name))
+        store = options.cache if options.cache != Path() else None
+        name_of = cache.key(snapshot, policy) if store is not None else ""
+        outcome = cache.load(store, name_of) if store is not None else None
+        if outcome is None:
+            outcome = specialise(snapshot, policy, options.jobs, progress, (package, name))
+            if store is not None:
+                cache.store(store, name_of, outcome)
         extra = _extra(snapshot, policy, outcome, below)
         verdicts: list[Verdict] = []
         if not options.dry_run:
@@ -109,20 +116,56 @@ def _emit_checked(
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=True)
     progress("verify", 0.0)
-    verdicts = verify.run(
-        snapshot.root,
-        aside,
-        list(rules),
-        python_root=snapshot.python_root,
-        jobs=options.jobs,
-        checks=options.checks,
-        facts_yaml=facts,
-    )
+    verdicts = _verdicts(snapshot, outcome, aside, options, extra, rules, facts)
     if facts is None and any(v.result == "refuted" for v in verdicts):
         return verdicts
     emit.emit_output(snapshot, outcome, options.output, extra, force=options.force)
     shutil.rmtree(aside, ignore_errors=True)
     return verdicts
+
+
+def _verdicts(
+    snapshot: Snapshot,
+    outcome: Outcome,
+    aside: Path,
+    options: RunOptions,
+    extra: dict[str, bytes],
+    rules: Sequence[Path],
+    facts: Path | None,
+) -> list[Verdict]:
+    """The checks' answers, or those of an earlier run on the same bytes under the same rule files."""
+
+    def check() -> list[Verdict]:
+        return verify.run(
+            snapshot.root,
+            aside,
+            list(rules),
+            python_root=snapshot.python_root,
+            jobs=options.jobs,
+            checks=options.checks,
+            facts_yaml=facts,
+        )
+
+    if options.cache == Path() or facts is not None:
+        return check()
+    # The tree's own bytes are part of the key: what was written is what was judged.
+    total = hashlib.sha256(repr(options.checks).encode())
+    for path in sorted(aside.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            total.update(path.relative_to(aside).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    for rule_file in _rule_files(rules):
+        total.update(rule_file.read_bytes())
+    name = hashlib.sha256(f"verdicts {total.hexdigest()} {cache.tool_digest()} {snapshot.digest}".encode()).hexdigest()
+    known = cache.load(options.cache, name)
+    if known is None:
+        known = check()
+        cache.store(options.cache, name, known)
+    return known  # type: ignore[no-any-return]
+
+
+def _rule_files(rules: Sequence[Path]) -> list[Path]:
+    """The rule files with everything beside them that they may extend."""
+    return sorted({path for rule in rules for path in (*Path(rule).parent.rglob("*.yaml"), Path(rule))})
 
 
 def verify_output(output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None) -> list[Verdict]:

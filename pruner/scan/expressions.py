@@ -183,7 +183,7 @@ class Lowering:
         return ("d", tuple((None if k is None else self.expr(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)))
 
     def _walrus(self, node: ast.NamedExpr) -> Expr:
-        return (":=", node.target.id, self.expr(node.value))
+        return (":=", node.target.id, self.expr(node.value), self.scopes.tag(node.target.id))
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])

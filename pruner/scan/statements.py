@@ -82,7 +82,10 @@ class StatementLowering(Lowering):
             if stmt[0] == "=" and stmt[5] in "=:" and len(stmt[3]) == 1 and stmt[3][0][0] == "v" and stmt[3][0][1] in once:
                 top.append(stmt[1])
         names = tuple(sorted(local - set(params)))
-        return (params, names, body, ("g" if bound.yields else "") + ("a" if isinstance(node, ast.AsyncFunctionDef) else ""), tuple(sorted(once & local)), tuple(top))
+        flags = "g" if bound.yields else ""
+        flags += "a" if isinstance(node, ast.AsyncFunctionDef) else ""
+        flags += "s" if node.args.vararg or node.args.kwarg else ""
+        return (params, names, body, flags, tuple(sorted(once & local)), tuple(top))
 
     def _s_ClassDef(self, node: ast.ClassDef) -> Stmt:
         decorators = self.exprs(node.decorator_list)

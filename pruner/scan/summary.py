@@ -15,7 +15,7 @@ from typing import Any
 from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
 
-FORMAT = 6  # part of every cache key: change it when the lowered form changes
+FORMAT = 7  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 
@@ -42,7 +42,18 @@ class Summary:
     rebinds: dict[str, list[Guards]] = field(default_factory=dict)
     part_stores: list[tuple[str, tuple[str, ...], Guards, int]] = field(default_factory=list)
     stars: list[tuple[Stmt, Guards]] = field(default_factory=list)
+    _all_read: bool | None = None
     error: str = ""
+
+    @property
+    def plain_all(self) -> bool:
+        """True when ``__all__`` is one literal that nothing else in the module touches."""
+        stores = self.stores.get("__all__", [])
+        if len(stores) != 1 or stores[0].stmt[0] != "=" or stores[0].stmt[5] != "=" or stores[0].stmt[4][0] != "t":
+            return False
+        if self._all_read is None:
+            self._all_read = _reads_all(self.body)
+        return not self._all_read
 
 
 def lower(data: bytes) -> bytes:
@@ -56,8 +67,19 @@ def lower(data: bytes) -> bytes:
 def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:
     """Index a lowered file."""
     summary = Summary(path, module, package, marshal.loads(lowered), lines)
-    _Indexer(summary).block(summary.body, (), False)
+    indexer = _Indexer(summary)
+    indexer.block(summary.body, (), False)
+    if b":=" in lowered:
+        indexer.walrus(summary.body)
     return summary
+
+
+def _reads_all(part: Any) -> bool:
+    if not isinstance(part, tuple) or not part:
+        return False
+    if part[0] == "n" and len(part) == 3 and part[1] == "__all__":
+        return True
+    return any(_reads_all(p) for p in part if isinstance(p, tuple))
 
 
 class _Indexer:
@@ -73,6 +95,15 @@ class _Indexer:
     def block(self, block: Block, guards: Guards, inside: bool) -> None:
         for s in block:
             getattr(self, "_" + s[0].replace("=", "assign"), self._other)(s, guards, inside)
+
+    def walrus(self, part: Any) -> None:
+        """``:=`` at module level, or on a name that its function declares global."""
+        if not isinstance(part, tuple):
+            return
+        if len(part) == 4 and part[0] == ":=" and part[3] == "n":
+            self.out.rebinds.setdefault(part[1], []).append(())
+        for inner in part:
+            self.walrus(inner)
 
     def _other(self, s: Stmt, guards: Guards, inside: bool) -> None:
         return

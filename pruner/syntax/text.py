@@ -55,7 +55,8 @@ class SourceText:
         text = self.line(number)
         if number == 1:
             text = text[self.bom :]
-        return text[: len(text) - len(text.lstrip(b" \t\x0c"))]
+        blank = text[: len(text) - len(text.lstrip(b" \t\x0c"))]
+        return blank.rpartition(b"\x0c")[2]  # a form feed resets the column
 
     def blank(self, number: int) -> bool:
         """True for an empty line."""

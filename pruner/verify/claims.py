@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 class Claim:
     """A name that upstream binds (under the facts) and the output does not.
 
-    ``name`` is ``f`` or ``Class.f``. ``kind``: function, class, variable, import, member; export: still
+    ``name`` is ``f`` or ``Class.f``. ``kind``: function, class, variable, import, member, field
+    (an annotated member); export: still
     bound, but no longer in ``__all__``.
     """
 

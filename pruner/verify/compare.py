@@ -66,7 +66,8 @@ class Comparison:
         self.module = module
         self.up, self.out = upstream, output
         walrus = b":=" in upstream.data or b":=" in output.data
-        self.resolve = resolver(module, self.world.tree.is_package(module), walrus)
+        capture = b"nonlocal" in upstream.data or b"nonlocal" in output.data
+        self.resolve = resolver(module, self.world.tree.is_package(module), walrus, capture)
         self.yields = b"yield" in upstream.data
         self.canon = Canon(effects)
         self.result = FileResult(path)
@@ -86,11 +87,12 @@ class Comparison:
         names = module_names(self.out.tree, self.module, package)
         other = self._output_scope = Scope("module", self.module, None, names, node=self.out.tree)
         names.bindings.pop(GUARD, None)
-        live = {name for name in (scope.names.bindings if scope.names else {}) if self.world.live(self.module, name)}
-        gone = live - set(names.bindings)
+        absent = (scope.names.bindings.keys() if scope.names else set()) - names.bindings.keys()
+        gone = {name for name in absent if self.world.live(self.module, name)}
         self.licence.gone = gone
         self._pair(scope, gone)
-        mentioned = {name for name in gone if re.search(rb"\b%s\b" % name.encode(), self.out.data)}
+        words = {word.decode() for word in re.findall(rb"\w+", self.out.data)} if gone else set()
+        mentioned = gone & words
         if mentioned:
             # Reads of a removed module-level name that would fail, or find a builtin instead.
             for name in sorted(mentioned & reads(self.out.tree, other, self._build)):
@@ -234,7 +236,28 @@ class Comparison:
             return False
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
             return False  # the guard stands for this import, whatever became of its names
+        if item.kind == "Import" and self._probe(item, gone):
+            return False
         return self._gone(item, scope)
+
+    def _probe(self, item: Item, gone: set[str]) -> bool:
+        """Is whether this import works an answer that code outside its own try statement can see?
+
+        ``try: import x; HAVE = True`` / ``except ImportError: HAVE = False`` asks for ``x`` although
+        nothing reads ``x``. Not so when all that the statement binds is gone, or when the same module
+        is still imported beside it.
+        """
+        for node in self.upstream_suites.tried:
+            if node is None:
+                continue
+            names = module_names(ast.Module([node], []), self.module, self.world.tree.is_package(self.module))
+            if set(names.bindings) <= gone and not any(_has_effects(h.body) for h in node.handlers):
+                continue
+            target = self._import_target(item)[0]
+            if any(row.target == target and row.bound not in gone for row in names.imports):
+                continue
+            return True
+        return False
 
     def _gone(self, item: Item, scope: Scope) -> bool:
         names = [self.prefix + name for name in item.binds]
@@ -250,6 +273,8 @@ class Comparison:
                 self.result.unread.append((self.module, target, symbol, item.line))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
+            if kind == "member" and isinstance(item.node, ast.AnnAssign):
+                kind = "field"
             for name in names:
                 self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside))
         return True
@@ -378,8 +403,7 @@ class Comparison:
             self._problem(up.lineno, out.lineno, f"the signature of {up.name} changed")
         inner, inner_other = self._build(up, scope), self._build(out, other)
         inner_other.twin = inner
-        live = {n for n in inner.bound if self._bound_live(n, inner)}
-        self._pair(inner, live - inner_other.bound)
+        self._pair(inner, {n for n in inner.bound - inner_other.bound if self._bound_live(n, inner)})
         if isinstance(up, ast.ClassDef):
             outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
             self._suite(up.body, out.body, inner, inner_other, "class")
@@ -419,6 +443,11 @@ class Comparison:
         path = self.result.path
         place = f"{path}:{out}" if out else path
         self.result.problems.append(f"{place}: {text}" + (f" (upstream line {up})" if up else ""))
+
+
+def _has_effects(body: Sequence[ast.stmt]) -> bool:
+    """Does a handler do more than bind names or pass?"""
+    return not all(isinstance(node, ast.Assign | ast.AnnAssign | ast.Pass | ast.Import | ast.ImportFrom) for node in body)
 
 
 def _home(name: str, scope: Scope) -> str:

@@ -18,6 +18,7 @@ from pruner.verify.imports import Imports
 from pruner.verify.lint import added, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
+from pruner.verify.names import module_names
 from pruner.verify.output import Output
 from pruner.verify.rules import Stated, covers, merge, read_case, read_rules, version_of
 from pruner.verify.tree import Tree
@@ -154,7 +155,10 @@ class Run:
             return [f"{path}: discarded by {rule}, still here" for path in sorted(self.out.files) if fnmatchcase(path, glob)]
         module, colon, _ = text.partition(":")
         if colon:
-            return []  # a symbol: asked in _whole, where the output's names are known
+            path = self.out.modules.get(module, "")
+            names = module_names(tree, module, self.out.is_package(module)) if (tree := self.out.parse(path)) else None
+            symbol = text.partition(":")[2].partition(".")[0]
+            return [f"{path}: {text} is discarded by {rule}, still here"] if names and symbol in names.bindings else []
         return [f"{path}: discarded by {rule}, still here" for name, path in sorted(self.out.modules.items()) if covers(text, name)]
 
     # -- the whole tree ------------------------------------------------------------------------

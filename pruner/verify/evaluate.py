@@ -220,7 +220,7 @@ class Evaluator:
             return self._flags[key]
         fact = self.facts.get(f"{module}.{name}")
         if fact is not None:
-            return fact
+            return UNKNOWN if self._rebound(module, name) else fact
         if key in self._busy:
             return UNKNOWN
         self._busy.add(key)
@@ -231,14 +231,22 @@ class Evaluator:
         self._flags[key] = answer
         return answer
 
+    def _rebound(self, module: str, name: str) -> bool:
+        """Does kept code store the variable again: under ``global``, from outside, by ``setattr``?"""
+        seen = self.world.seen
+        if (module, name) in seen.stores or module in seen.vague_stores:
+            return True
+        rebound = seen.rebound.get(module)
+        if rebound is None:
+            names = self.world.names(module)
+            return names is not None and bool(names.rebound.get(name))
+        return name in rebound
+
     def _flag(self, module: str, name: str) -> Val:
-        names, seen = self.world.names(module), self.world.seen
+        names = self.world.names(module)
         if names is None:
             return UNKNOWN
-        rebound = seen.rebound.get(module)
-        if name in (rebound if rebound is not None else {n for n, lines in names.rebound.items() if lines}):
-            return UNKNOWN
-        if (module, name) in seen.stores or module in seen.vague_stores:
+        if self._rebound(module, name):
             return UNKNOWN
         every = [row for row in names.bindings.get(name, ()) if row.kind != "declare"]
         rows = self.world.live(module, name)

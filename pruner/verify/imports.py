@@ -34,7 +34,20 @@ class Imports:
         """All problems, in the order of the paths."""
         for survey in self.output.surveys.values():
             self._file(survey)
+        self._packages()
         return self.problems
+
+    def _packages(self) -> None:
+        """A kept module's packages keep their ``__init__.py``: importing the module runs them first."""
+        lost = set()
+        for module in self.output.tree.modules:
+            parent = module.rpartition(".")[0]
+            while parent:
+                if parent in self.up.modules and parent not in self.output.tree.modules:
+                    lost.add(parent)
+                parent = parent.rpartition(".")[0]
+        for package in sorted(lost):
+            self.problems.append(f"{self.up.modules[package]}: gone, but modules of {package} are kept")
 
     def _file(self, survey: Survey) -> None:
         for row in survey.imports:

@@ -65,7 +65,7 @@ class Liveness:
     def judge(self, claims: Iterable[Claim]) -> list[str]:
         """All refuted claims, as located messages."""
         for claim in claims:
-            found = self._member(claim) if claim.kind == "member" else self._name(claim)
+            found = self._member(claim) if claim.kind in ("member", "field") else self._name(claim)
             if found:
                 self.problems.append(f"{claim.path}: {claim.kind} {claim.name} (upstream line {claim.line}) {found}")
         return self.problems
@@ -181,6 +181,8 @@ class Liveness:
         if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
+        if claim.kind == "field":
+            return "is a field: its class's constructor, order and serialised form have it"
         if short.startswith("__") and short.endswith("__"):
             return "is called by Python itself"
         if short in self.attributes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pruner.verify.nodes import walk
 
@@ -99,9 +100,10 @@ def leaves(body: Sequence[ast.stmt]) -> bool:
 class Resolve:
     """Callable that knows in which module the code stands."""
 
-    def __init__(self, package: list[str], walrus: bool = True) -> None:
+    def __init__(self, package: list[str], walrus: bool = True, capture: bool = True) -> None:
         self.package = package
         self.walrus = walrus  # may the file hold ``:=`` at all? Looking for it costs a walk of every function
+        self.capture = capture  # and ``nonlocal``?
 
     def __call__(self, level: int, target: str | None) -> str | None:
         if not level:
@@ -131,82 +133,108 @@ class Collector:
     ) -> None:
         """Collect the statements of one suite of this scope."""
         for node in body:
-            self.statement(node, guards, steady, tried, typing)
-            if isinstance(node, ast.If):
+            handler = _HANDLERS.get(type(node))
+            if handler is not None:
+                handler(self, node, guards, steady, tried, typing)
+            if type(node) is ast.If:
                 # After ``if T: return`` the rest runs only where T is false, and the reverse.
                 if leaves(node.body) and not leaves(node.orelse):
                     guards = (*guards, (node.test, False))
                 elif node.orelse and leaves(node.orelse) and not leaves(node.body):
                     guards = (*guards, (node.test, True))
 
-    def statement(
-        self, node: ast.stmt, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    def _assign(self, node: ast.Assign, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        for target in node.targets:
+            if type(target) is ast.Name:
+                self.names.bind(target.id, Binding("assign", node.lineno, guards, steady, node.value, node))
+            elif type(target) is not ast.Attribute and type(target) is not ast.Subscript:
+                for name in target_names(target):
+                    self.names.bind(name, Binding("assign", node.lineno, guards, steady, None, node))
+
+    def _annotated(
+        self, node: ast.AnnAssign, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
     ) -> None:
-        """Collect one statement."""
-        names, line = self.names, node.lineno
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            self.imported(node, guards, steady, tried, typing, lazy=False)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                value = node.value if isinstance(target, ast.Name) else None
-                for name in target_names(target):
-                    names.bind(name, Binding("assign", line, guards, steady, value, node))
-        elif isinstance(node, ast.AnnAssign):
-            if isinstance(node.target, ast.Name):
-                kind = "assign" if node.value else "declare"
-                names.bind(node.target.id, Binding(kind, line, guards, steady, node.value, node))
-        elif isinstance(node, ast.AugAssign):
-            if isinstance(node.target, ast.Name):
-                names.bind(node.target.id, Binding("aug", line, guards, False, None, node))
-        elif isinstance(node, FUNCTIONS):
-            names.bind(node.name, Binding("def", line, guards, steady, None, node))
-            if self.deep:
-                self.nested(node.body, guards)
-        elif isinstance(node, ast.ClassDef):
-            names.bind(node.name, Binding("class", line, guards, steady, None, node))
-            if self.deep:
-                self.nested(node.body, guards, lazy=False)
-        elif isinstance(node, ast.If):
-            checking = typing or is_type_checking(node.test)
-            self.suite(node.body, (*guards, (node.test, True)), steady, tried, checking)
+        if isinstance(node.target, ast.Name):
+            kind = "assign" if node.value else "declare"
+            self.names.bind(node.target.id, Binding(kind, node.lineno, guards, steady, node.value, node))
+
+    def _augmented(
+        self, node: ast.AugAssign, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    ) -> None:
+        if isinstance(node.target, ast.Name):
+            self.names.bind(node.target.id, Binding("aug", node.lineno, guards, False, None, node))
+
+    def _definition(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+        guards: tuple[Guard, ...],
+        steady: bool,
+        tried: bool,
+        typing: bool,
+    ) -> None:
+        lazy = not isinstance(node, ast.ClassDef)
+        self.names.bind(node.name, Binding("def" if lazy else "class", node.lineno, guards, steady, None, node))
+        if self.deep:
+            self.nested(node.body, guards, lazy)
+
+    def _if(self, node: ast.If, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        checking = typing or is_type_checking(node.test)
+        self.suite(node.body, (*guards, (node.test, True)), steady, tried, checking)
+        if node.orelse:
             self.suite(node.orelse, (*guards, (node.test, False)), steady, tried, typing)
-        elif isinstance(node, ast.For | ast.AsyncFor | ast.While):
-            if not isinstance(node, ast.While):
-                for name in target_names(node.target):
-                    names.bind(name, Binding("other", line, guards, False))
-                inner = guards
-            else:
-                inner = (*guards, (node.test, True))
-            self.suite(node.body, inner, False, tried, typing)
-            self.suite(node.orelse, guards, False, tried, typing)
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            for item in node.items:
-                if item.optional_vars is not None:
-                    for name in target_names(item.optional_vars):
-                        names.bind(name, Binding("other", line, guards, False))
-            self.suite(node.body, guards, steady, tried, typing)
-        elif isinstance(node, ast.Try | ast.TryStar):
-            self.suite(node.body, guards, False, bool(node.handlers) or tried, typing)
-            for handler in node.handlers:
-                if handler.name:
-                    names.bind(handler.name, Binding("other", handler.lineno, guards, False))
-                self.suite(handler.body, guards, False, tried, typing)
-            self.suite(node.orelse, guards, False, tried, typing)
-            self.suite(node.finalbody, guards, steady, tried, typing)
-        elif isinstance(node, ast.Match):
-            for case in node.cases:
-                for name in pattern_names(case.pattern):
-                    names.bind(name, Binding("other", line, guards, False))
-                inner = (*guards, (case.guard, True)) if case.guard is not None else guards
-                self.suite(case.body, inner, False, tried, typing)
-        elif isinstance(node, ast.Global):
-            names.globals.update(node.names)
-        elif isinstance(node, ast.Nonlocal):
-            names.nonlocals.update(node.names)
-        elif isinstance(node, ast.Delete):
-            for target in node.targets:
-                for name in target_names(target):
-                    names.bind(name, Binding("other", line, guards, False))
+
+    def _for(
+        self, node: ast.For | ast.AsyncFor, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    ) -> None:
+        self._others(node.target, node.lineno, guards)
+        self.suite(node.body, guards, False, tried, typing)
+        self.suite(node.orelse, guards, False, tried, typing)
+
+    def _while(self, node: ast.While, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        self.suite(node.body, (*guards, (node.test, True)), False, tried, typing)
+        self.suite(node.orelse, guards, False, tried, typing)
+
+    def _with(
+        self, node: ast.With | ast.AsyncWith, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    ) -> None:
+        for item in node.items:
+            if item.optional_vars is not None:
+                self._others(item.optional_vars, node.lineno, guards)
+        self.suite(node.body, guards, steady, tried, typing)
+
+    def _try(
+        self, node: ast.Try | ast.TryStar, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    ) -> None:
+        self.suite(node.body, guards, False, bool(node.handlers) or tried, typing)
+        for handler in node.handlers:
+            if handler.name:
+                self.names.bind(handler.name, Binding("other", handler.lineno, guards, False))
+            self.suite(handler.body, guards, False, tried, typing)
+        self.suite(node.orelse, guards, False, tried, typing)
+        self.suite(node.finalbody, guards, steady, tried, typing)
+
+    def _match(self, node: ast.Match, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        for case in node.cases:
+            for name in pattern_names(case.pattern):
+                self.names.bind(name, Binding("other", node.lineno, guards, False))
+            inner = (*guards, (case.guard, True)) if case.guard is not None else guards
+            self.suite(case.body, inner, False, tried, typing)
+
+    def _global(self, node: ast.Global, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        self.names.globals.update(node.names)
+
+    def _nonlocal(
+        self, node: ast.Nonlocal, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
+    ) -> None:
+        self.names.nonlocals.update(node.names)
+
+    def _delete(self, node: ast.Delete, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool) -> None:
+        for target in node.targets:
+            self._others(target, node.lineno, guards)
+
+    def _others(self, target: ast.expr, line: int, guards: tuple[Guard, ...]) -> None:
+        for name in target_names(target):
+            self.names.bind(name, Binding("other", line, guards, False))
 
     def imported(
         self,
@@ -215,7 +243,7 @@ class Collector:
         steady: bool,
         tried: bool,
         typing: bool,
-        lazy: bool,
+        lazy: bool = False,
     ) -> None:
         """Record an import statement and, unless ``lazy`` code of a nested scope, what it binds."""
         names, line = self.names, node.lineno
@@ -254,10 +282,34 @@ class Collector:
         self.names.captured |= inner.names.nonlocals | inner.names.captured
 
 
-def resolver(module: str, is_package: bool, walrus: bool = True) -> Resolve:
+def resolver(module: str, is_package: bool, walrus: bool = True, capture: bool = True) -> Resolve:
     """The :class:`Resolve` of a module."""
     parts = module.split(".")
-    return Resolve(parts if is_package else parts[:-1], walrus)
+    return Resolve(parts if is_package else parts[:-1], walrus, capture)
+
+
+_HANDLERS: dict[type[ast.stmt], Any] = {
+    ast.Import: Collector.imported,
+    ast.ImportFrom: Collector.imported,
+    ast.Assign: Collector._assign,
+    ast.AnnAssign: Collector._annotated,
+    ast.AugAssign: Collector._augmented,
+    ast.FunctionDef: Collector._definition,
+    ast.AsyncFunctionDef: Collector._definition,
+    ast.ClassDef: Collector._definition,
+    ast.If: Collector._if,
+    ast.For: Collector._for,
+    ast.AsyncFor: Collector._for,
+    ast.While: Collector._while,
+    ast.With: Collector._with,
+    ast.AsyncWith: Collector._with,
+    ast.Try: Collector._try,
+    ast.TryStar: Collector._try,
+    ast.Match: Collector._match,
+    ast.Global: Collector._global,
+    ast.Nonlocal: Collector._nonlocal,
+    ast.Delete: Collector._delete,
+}
 
 
 def is_type_checking(test: ast.expr) -> bool:

@@ -88,7 +88,7 @@ def function_scope(
     node: ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope, resolve: Resolve
 ) -> Scope:
     """The scope of a function's body."""
-    collector = Collector(resolve, deep=True)
+    collector = Collector(resolve, deep=resolve.capture)
     collector.suite(node.body, (), True, False, False)
     names = collector.names
     for statement in node.body if resolve.walrus else ():
@@ -102,7 +102,7 @@ def function_scope(
 
 def class_scope(node: ast.ClassDef, parent: Scope, resolve: Resolve) -> Scope:
     """The scope of a class body."""
-    collector = Collector(resolve, deep=True)
+    collector = Collector(resolve, deep=False)
     collector.suite(node.body, (), True, False, False)
     return Scope("class", parent.module, parent, collector.names, node=node)
 

@@ -58,6 +58,7 @@ class Suites:
         self.canon = canon
         self.erase = erase
         self.gone = gone
+        self.tried: list[ast.Try | ast.TryStar | None] = []  # try statements in whose body the walk is
         self._table: dict[type, Callable[[Any, Scope], list[Item]]] = {
             ast.If: self._if,
             ast.While: self._while,
@@ -230,7 +231,9 @@ class Suites:
         return [Item(kind, (kind, rows), node.lineno, node, (self.suite(node.body, scope),))]
 
     def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> list[Item]:
+        self.tried.append(node if node.handlers else None)
         body = self.suite(node.body, scope)
+        self.tried.pop()
         orelse = self.suite(node.orelse, scope) if not (body and body[-1].leaves) else []
         final = self.suite(node.finalbody, scope)
         if not body:

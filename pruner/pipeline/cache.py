@@ -1,0 +1,67 @@
+"""Results of earlier runs, by content: same upstream, same rules, same tool, same answer.
+
+A cache entry is only ever a shortcut: it holds its own checksum, a damaged or foreign one is
+ignored, and deleting the folder changes nothing but time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pruner
+from pruner.model import Policy, Snapshot
+
+
+@cache
+def tool_digest() -> str:
+    """sha256 of this tool's own sources and of the Python that runs them."""
+    total = hashlib.sha256(sys.version.encode())
+    root = Path(pruner.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        total.update(path.relative_to(root).as_posix().encode())
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def key(snapshot: Snapshot, policy: Policy, *more: str) -> str:
+    """Everything that a result depends on."""
+    parts = [tool_digest(), snapshot.digest, snapshot.python_root, policy.digest, repr(policy.rules), repr(snapshot.origin), *more]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def load(folder: Path, name: str) -> Any:
+    """The stored value, or None when there is none, or it is damaged."""
+    try:
+        data = (folder / f"results-{name}").read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(data[32:]).digest() != data[:32]:
+        return None
+    try:
+        # Read only after the checksum matched: written by this tool, in the user's own cache.
+        return pickle.loads(data[32:])
+    except Exception:  # a checksum can match on an entry of another layout
+        return None
+
+
+def store(folder: Path, name: str, value: Any, keep: int = 8) -> None:
+    """Store a value; the oldest entries beyond ``keep`` go. A cache that cannot be written is no fault."""
+    data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".results-")
+        with os.fdopen(handle, "wb") as file:
+            file.write(hashlib.sha256(data).digest() + data)
+        os.replace(temporary, folder / f"results-{name}")
+        entries = sorted(folder.glob("results-*"), key=lambda p: p.stat().st_mtime, reverse=True)
+        for old in entries[keep:]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        return
