@@ -633,7 +633,9 @@ class Marker:
         for name, items in state.names.items():
             alive = [i for i in items if i.live]
             for first, second in zip(alive, alive[1:], strict=False):
-                if first.kind != "import" or second.kind != "import" or first.conditional or second.conditional:
+                if first.kind != "import" or second.kind not in ("import", "value") or first.conditional or second.conditional:
+                    continue
+                if second.kind == "value" and (name in _reads(second.stmt) or second.stmt[5] not in "=:"):
                     continue
                 between = state.items[state.items.index(first) + 1 : state.items.index(second)]
                 folded = any(state.unit.decisions.values()) and second.stmt[1] & 0xFFFF
@@ -641,7 +643,8 @@ class Marker:
                 seen = any(p in span for p, _ in state.effects) or any(
                     p in span and c[1] == name for (_, p), c in zip(state.unit.lines, state.unit.remains.chains, strict=False)
                 )
-                if first.stmt[1] in state.required or first.effect or seen:
+                others = [i for i in state.items if i.stmt[1] == first.stmt[1] and i is not first and i.live]
+                if (first.stmt[1] in state.required and not others) or first.effect or seen:
                     continue
                 if folded and not any(i.live and i.kind != "import" and name in _reads(i.stmt) for i in between):
                     dead.add((first.stmt[1], first.index))
