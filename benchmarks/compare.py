@@ -54,7 +54,16 @@ def timed(work: object, paths: list[str], jobs: int) -> float:
 def run(upstream: str, jobs: int, cache: str, folder: Path) -> tuple[float, float]:
     """(seconds of wall time, MiB of peak memory over all its processes' largest) of one run."""
     command = [sys.executable, "-m", "pruner", "--rules", "rules/cuda_only.yaml", "--upstream", upstream]
-    command += ["--output", str(folder / "out"), "--reports", str(folder / "reports"), "-j", str(jobs), "--cache", cache]
+    command += [
+        "--output",
+        str(folder / "out"),
+        "--reports",
+        str(folder / "reports"),
+        "-j",
+        str(jobs),
+        "--cache",
+        cache,
+    ]
     start = time.perf_counter()
     done = subprocess.run(command, cwd=HERE, capture_output=True, text=True, check=False)
     seconds = time.perf_counter() - start

@@ -18,7 +18,9 @@ def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
     for edit in ordered:
         if out and edit.start < out[-1].stop:
             last = out[-1]
-            if edit.stop <= last.stop and (edit.start > last.start or edit.stop < last.stop or edit == last or not edit.text):
+            if edit.stop <= last.stop and (
+                edit.start > last.start or edit.stop < last.stop or edit == last or not edit.text
+            ):
                 continue  # inside what goes anyway
             if not last.text and not edit.text:
                 out[-1] = Edit(last.start, max(last.stop, edit.stop), b"", last.cause)
@@ -63,8 +65,11 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 def kept_ranges(data: bytes, edits: Sequence[Edit]) -> tuple[tuple[int, int], ...]:
     """Inclusive ranges of original lines of which something survives."""
     starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    for text in data.split(b"\n"):  # lines as wc and diff count them
+        starts.append(starts[-1] + len(text) + 1)
+    starts[-1] -= 1
+    if len(starts) > 1 and starts[-1] == starts[-2]:
+        starts.pop()
     total = len(starts) - 1
     gone: set[int] = set()
     for edit in edits:

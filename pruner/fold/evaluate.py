@@ -17,10 +17,62 @@ from pruner.fold.value import Value
 from pruner.model.ir import Expr
 
 PURE_BUILTINS = frozenset(
-    ["bool", "int", "float", "str", "len", "isinstance", "issubclass", "hasattr", "getattr", "callable", "type", "min", "max", "abs", "any", "all", "sum", "tuple", "list", "set", "dict", "frozenset", "sorted", "repr", "id", "range", "zip", "enumerate", "reversed", "vars"]
+    [
+        "bool",
+        "int",
+        "float",
+        "str",
+        "len",
+        "isinstance",
+        "issubclass",
+        "hasattr",
+        "getattr",
+        "callable",
+        "type",
+        "min",
+        "max",
+        "abs",
+        "any",
+        "all",
+        "sum",
+        "tuple",
+        "list",
+        "set",
+        "dict",
+        "frozenset",
+        "sorted",
+        "repr",
+        "id",
+        "range",
+        "zip",
+        "enumerate",
+        "reversed",
+        "vars",
+    ]
 )
 PURE_METHODS = frozenset(
-    ["startswith", "endswith", "lower", "upper", "strip", "lstrip", "rstrip", "split", "get", "keys", "values", "items", "index", "count", "format", "join", "removeprefix", "removesuffix", "isdigit", "copy"]
+    [
+        "startswith",
+        "endswith",
+        "lower",
+        "upper",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "split",
+        "get",
+        "keys",
+        "values",
+        "items",
+        "index",
+        "count",
+        "format",
+        "join",
+        "removeprefix",
+        "removesuffix",
+        "isdigit",
+        "copy",
+    ]
 )
 PURE_PREFIXES = ("is_", "has_", "supports_")
 _TEXT_METHODS = frozenset(["startswith", "endswith", "lower", "upper", "strip", "removeprefix", "removesuffix"])
@@ -230,7 +282,9 @@ class Evaluator:
         if tag in ("n", "v", "b"):
             return self._chain_droppable(e)
         if tag == "x":
-            return self.droppable(e[1]) and all(self._step_droppable(s, e[2][i - 1] if i else "") for i, s in enumerate(e[2]))
+            return self.droppable(e[1]) and all(
+                self._step_droppable(s, e[2][i - 1] if i else "") for i, s in enumerate(e[2])
+            )
         if tag == "k":
             return self._call_droppable(e)
         if tag in (":=", "yield"):
@@ -312,7 +366,7 @@ def compare(op: str, left: Value, right: Value) -> Value | None:
 def _compare_constants(op: str, a: Any, b: Any) -> bool | None:
     try:
         if op in ("==", "!="):
-            return (a == b) == (op == "==")
+            return bool(a == b) == (op == "==")
         if op in ("is", "is not"):
             if a is None or b is None or isinstance(a, bool) or isinstance(b, bool):
                 return V.same(a, b) == (op == "is")
@@ -332,7 +386,12 @@ def _compare_range(op: str, left: Value, right: Value, origin: V.Origin) -> Valu
     flip = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
     if left.values is not None:
         left, right, op = right, left, flip.get(op, op)
-    if not right.single or right.values is None or isinstance(right.values[0], bool) or not isinstance(right.values[0], int):
+    if (
+        not right.single
+        or right.values is None
+        or isinstance(right.values[0], bool)
+        or not isinstance(right.values[0], int)
+    ):
         return None
     bound, low, high = right.values[0], left.low, left.high
     if op in (">=", "<"):

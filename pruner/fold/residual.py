@@ -97,7 +97,9 @@ class Unit:
     remains: Remains = field(default_factory=Remains)
     decisions: dict[int, Decision] = field(default_factory=dict)
     constants: dict[int, dict[str, Value]] = field(default_factory=dict)  # function position -> locals
-    imports: list[tuple[Stmt, int, str]] = field(default_factory=list)  # statement, alias index, read/orphan/unread/tried
+    imports: list[tuple[Stmt, int, str]] = field(
+        default_factory=list
+    )  # statement, alias index, read/orphan/unread/tried
     reads: list[tuple[Target, tuple[str, ...], int]] = field(default_factory=list)  # import targets read: path, line
     lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
 
@@ -504,7 +506,9 @@ class Walker:
 
     def _reset(self, mark: tuple[int, ...]) -> None:
         r, u = self.unit.remains, self.unit
-        for items, length in zip((r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines), mark, strict=False):
+        for items, length in zip(
+            (r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines), mark, strict=False
+        ):
             del items[length:]  # type: ignore[attr-defined]
         while len(u.decisions) > mark[-1]:
             u.decisions.popitem()

@@ -49,7 +49,7 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
         if "." not in dotted or not all(p.isidentifier() for p in dotted.split(".")):
             continue
         split = table.split(dotted)
-        if split is None or "." not in split[0] and not split[1]:
+        if split is None or ("." not in split[0] and not split[1]):
             continue
         found, rest = split
         if found not in table.paths or (rest and found.count(".") < 1 and "." in rest):
@@ -132,7 +132,11 @@ def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
     name = _callee(marker, module, (chain[0], chain[1], chain[2][:index]))
     if name not in _IMPORTERS:
         return
-    arguments = [a for a in ast.literal_eval(chain[2][index][:-1] + ",)" if chain[2][index] != "()" else "()") if isinstance(a, str)]
+    arguments = [
+        a
+        for a in ast.literal_eval(chain[2][index][:-1] + ",)" if chain[2][index] != "()" else "()")
+        if isinstance(a, str)
+    ]
     if not arguments:
         return
     target = arguments[0]

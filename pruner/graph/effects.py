@@ -86,7 +86,12 @@ MODULE_HOOKS = frozenset(
     _load_from_state_dict _save_to_state_dict _apply _get_name
     """.split()
 )
-_TAME_BASES = frozenset("object abc.ABC typing.Generic typing.Protocol torch.nn.Module torch.nn.modules.module.Module enum.Enum enum.IntEnum".split())
+_TAME_BASES = frozenset(
+    """
+    object abc.ABC typing.Generic typing.Protocol torch.nn.Module torch.nn.modules.module.Module enum.Enum
+    enum.IntEnum
+    """.split()
+)
 
 
 def foreign_base(world: ProgramWorld, module: str, stmt: Any, depth: int = 0) -> bool:
@@ -171,7 +176,9 @@ def _stored_tables(part: Any) -> list[Any]:
     if not isinstance(part, tuple) or not part:
         return []
     if part[0] == "=" and len(part) > 5 and isinstance(part[3], tuple):
-        return [t[1][1][0] for t in part[3] if t[0] == "s" and t[1][0] == "o" and t[1][1] and t[1][1][0][0] in ("n", "v")]
+        return [
+            t[1][1][0] for t in part[3] if t[0] == "s" and t[1][0] == "o" and t[1][1] and t[1][1][0][0] in ("n", "v")
+        ]
     return [chain for p in part if isinstance(p, tuple) for chain in _stored_tables(p)]
 
 
@@ -198,7 +205,11 @@ def _quiet_function(world: ProgramWorld, module: str, name: str, inner: int, dep
             for part in stmt[7]
             if part[0] == "def" and part[3] in ("__init__", "__new__", "__call__")
         )
-    return stores[0].kind == "def" and all(_memo(d, world, module) for d in stmt[4]) and _Quiet(world, module, inner, depth + 1).block(stmt[6][2])
+    return (
+        stores[0].kind == "def"
+        and all(_memo(d, world, module) for d in stmt[4])
+        and _Quiet(world, module, inner, depth + 1).block(stmt[6][2])
+    )
 
 
 def _memo(decorator: Any, world: ProgramWorld, module: str) -> bool:

@@ -11,6 +11,7 @@ modules instead; reflection over modules that never appear as values.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections import deque
@@ -20,9 +21,17 @@ import networkx as nx
 
 from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
-from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
 from pruner.graph.drops import Drops
-from pruner.graph.module import Item, Method, ModuleState, ModuleWalker, dropped_import, function_import, imported_modules
+from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
+from pruner.graph.module import (
+    Item,
+    Method,
+    ModuleState,
+    ModuleWalker,
+    dropped_import,
+    function_import,
+    imported_modules,
+)
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy
@@ -160,7 +169,12 @@ class Marker:
         parts = module.split(".")
         for cut in range(1, len(parts) + 1):
             name = ".".join(parts[:cut])
-            if name in self.table.paths and not importer.startswith(name + ".") and name != importer and self._effectful(name):
+            if (
+                name in self.table.paths
+                and not importer.startswith(name + ".")
+                and name != importer
+                and self._effectful(name)
+            ):
                 return True
         return False
 
@@ -240,7 +254,11 @@ class Marker:
             if item.kind != "star":
                 continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
-            if target in self.table and self.world.exports(target, name) and self.world.attribute(target, name).kind != "unknown":
+            if (
+                target in self.table
+                and self.world.exports(target, name)
+                and self.world.attribute(target, name).kind != "unknown"
+            ):
                 if self.need(target, name, f"{state.summary.module}:*", "star", item.stmt[1]):
                     self.edge(source, f"{state.summary.module}:*", "read", self._path(source), line_of(pos))
                     self.live(state.summary.module, item, source, "star")
@@ -545,7 +563,11 @@ class Marker:
             for item in state.items:
                 if item.kind == "import" and not item.live and item.stmt[1] not in state.required:
                     targets = self._targets(state.summary, item)
-                    if any(group.get(t) == group[module] and self.out.states[t].executed for t in targets if t in self.out.states):
+                    if any(
+                        group.get(t) == group[module] and self.out.states[t].executed
+                        for t in targets
+                        if t in self.out.states
+                    ):
                         state.required[item.stmt[1]] = "cycle"
                         changed = True
         return changed
@@ -632,8 +654,13 @@ class Marker:
         """
         for name, items in state.names.items():
             alive = [i for i in items if i.live]
-            for first, second in zip(alive, alive[1:], strict=False):
-                if first.kind != "import" or second.kind not in ("import", "value") or first.conditional or second.conditional:
+            for first, second in itertools.pairwise(alive):
+                if (
+                    first.kind != "import"
+                    or second.kind not in ("import", "value")
+                    or first.conditional
+                    or second.conditional
+                ):
                     continue
                 if second.kind == "value" and (name in _reads(second.stmt) or second.stmt[5] not in "=:"):
                     continue
@@ -641,7 +668,8 @@ class Marker:
                 folded = any(state.unit.decisions.values()) and second.stmt[1] & 0xFFFF
                 span = range(first.stmt[1] + 1, second.stmt[1])
                 seen = any(p in span for p, _ in state.effects) or any(
-                    p in span and c[1] == name for (_, p), c in zip(state.unit.lines, state.unit.remains.chains, strict=False)
+                    p in span and c[1] == name
+                    for (_, p), c in zip(state.unit.lines, state.unit.remains.chains, strict=False)
                 )
                 others = [i for i in state.items if i.stmt[1] == first.stmt[1] and i is not first and i.live]
                 if (first.stmt[1] in state.required and not others) or first.effect or seen:

@@ -21,6 +21,7 @@ from pruner.scan.summary import Summary
 if TYPE_CHECKING:
     from pruner.graph.world import ProgramWorld
 
+
 @dataclass(slots=True)
 class Item:
     """A piece of a module body that lives on demand."""

@@ -68,7 +68,9 @@ class ProgramWorld:
         subject = self._canonical_subject(fact.subject)
         old = self.facts.get(subject)
         if old is not None and old.values is not None and known.values is not None:
-            known = V.make([v for v in old.values if any(V.same(v, w) for w in known.values)], old.origin | known.origin)
+            known = V.make(
+                [v for v in old.values if any(V.same(v, w) for w in known.values)], old.origin | known.origin
+            )
         if known is not None:
             self.facts[subject] = known
 
@@ -127,7 +129,7 @@ class ProgramWorld:
             self._symbols[key] = _IN_PROGRESS
             known = self._find_symbol(module, name)
             self._symbols[key] = known
-        return known  # type: ignore[no-any-return]
+        return known
 
     def _find_symbol(self, module: str, name: str) -> Symbol:
         summary = self.table.load(module)
@@ -168,7 +170,9 @@ class ProgramWorld:
         for stmt, guards in summary.stars:
             if stmt[1] > last and (not guards or self.alive(summary.module, guards)):
                 source = self.table.absolute(summary, stmt[3], stmt[4])
-                if source not in self.table or (self.exports(source, name) and self.attribute(source, name).kind != "unknown"):
+                if source not in self.table or (
+                    self.exports(source, name) and self.attribute(source, name).kind != "unknown"
+                ):
                     return True
         return False
 

@@ -8,6 +8,21 @@ from pruner.model.result import Cause, Edit, Finding, Outcome, Removal, RunResul
 from pruner.model.source import Origin, Snapshot, SourceFile
 
 __all__ = [
-    "Cause", "Dynamic", "Edit", "Fact", "Finding", "Location", "Origin", "Outcome", "Policy",
-    "Range", "Removal", "Rule", "RunResult", "Snapshot", "SourceFile", "Target", "Verdict",
+    "Cause",
+    "Dynamic",
+    "Edit",
+    "Fact",
+    "Finding",
+    "Location",
+    "Origin",
+    "Outcome",
+    "Policy",
+    "Range",
+    "Removal",
+    "Rule",
+    "RunResult",
+    "Snapshot",
+    "SourceFile",
+    "Target",
+    "Verdict",
 ]

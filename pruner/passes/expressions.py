@@ -94,7 +94,12 @@ class ExpressionEditor:
         line = data.rfind(b"\n", 0, word) + 1
         end = data.find(b"\n", stop)
         end = len(data) if end < 0 else end + 1
-        if line > before and b"\\" not in data[before:line] and not data[line:word].strip() and not data[stop:end].strip():
+        if (
+            line > before
+            and b"\\" not in data[before:line]
+            and not data[line:word].strip()
+            and not data[stop:end].strip()
+        ):
             self.edits.append(Edit(line, end, b"", cause))
         elif b"#" in data[before:word]:
             self.edits.append(Edit(word, stop, b"", cause))
@@ -105,7 +110,7 @@ class ExpressionEditor:
         text = self.text
         start, stop = text.start(node), text.stop(node)
         if truth:
-            word = [k for k in text.keywords(text.stop(node.body), text.start(node.test)) if k[0] == b"if"][0]
+            word = next(k for k in text.keywords(text.stop(node.body), text.start(node.test)) if k[0] == b"if")
             end = text.trim_right(word[1], start)
             self.edits.append(Edit(end, stop, b"", cause))
             self.visit(node.body)

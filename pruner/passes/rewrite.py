@@ -126,7 +126,11 @@ def _pinner(marker: Marker) -> Any:
 
     def pin(rules: frozenset[str]) -> Cause:
         names = tuple(sorted(rules))
-        chain = tuple(f"{n} ({because[n].location.file}:{because[n].location.line}): {because[n].because}" for n in names if n in because)
+        chain = tuple(
+            f"{n} ({because[n].location.file}:{because[n].location.line}): {because[n].because}"
+            for n in names
+            if n in because
+        )
         return Cause("fact", names, chain)
 
     return pin
@@ -145,11 +149,20 @@ def _dead_items(state: Any, plan: Plan) -> None:
         if item.live:
             continue
         if item.dropped:
-            plan.dead[item.stmt[1]] = (item.kind, f"{state.summary.module}.{item.names[0]}", Cause("rule", (item.dropped,), (item.dropped,)))
+            plan.dead[item.stmt[1]] = (
+                item.kind,
+                f"{state.summary.module}.{item.names[0]}",
+                Cause("rule", (item.dropped,), (item.dropped,)),
+            )
         for name in item.names:
             if name not in alive:
                 plan.exports[name] = cause
-        if item.kind in ("def", "class", "value") and not item.dropped and not seen[item.stmt[1]] and item.stmt[0] != "pass":
+        if (
+            item.kind in ("def", "class", "value")
+            and not item.dropped
+            and not seen[item.stmt[1]]
+            and item.stmt[0] != "pass"
+        ):
             what = {"def": "function", "class": "class", "value": "variable"}[item.kind]
             plan.dead[item.stmt[1]] = (what, f"{state.summary.module}.{item.names[0]}", cause)
         elif item.kind == "star":
@@ -182,7 +195,9 @@ def _effects(lowering: TracingLowering, plan: Plan) -> None:
             plan.effect_words[pos] = "and" if effect[0] == "&" else "or"
 
 
-def _fstrings(editor: StatementEditor, lowering: TracingLowering, inside: dict[int, Any], plan: Plan, pin: Any) -> list[Edit]:
+def _fstrings(
+    editor: StatementEditor, lowering: TracingLowering, inside: dict[int, Any], plan: Plan, pin: Any
+) -> list[Edit]:
     """Edits inside f-strings, with positions from LibCST."""
     edits: list[Edit] = []
     text = editor.text

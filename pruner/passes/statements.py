@@ -138,7 +138,9 @@ class StatementEditor:
                     continue
                 later = [n for n, f in zip(group[index + 1 :], flags[index + 1 :], strict=True) if f]
                 if later:
-                    self.edits.append(Edit(self.text.start(node), self.text.start(group[index + 1]), b"", self._cause_of(node)))
+                    self.edits.append(
+                        Edit(self.text.start(node), self.text.start(group[index + 1]), b"", self._cause_of(node))
+                    )
                 else:
                     before = [n for n, f in zip(group[:index], flags[:index], strict=True) if f][-1]
                     self.edits.append(Edit(self.text.stop(before), self.text.stop(node), b"", self._cause_of(node)))
@@ -209,11 +211,14 @@ class StatementEditor:
         return True
 
     def _record(self, node: ast.stmt, what: str, name: str, cause: Cause) -> None:
-        self.removals.append(Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause))
+        self.removals.append(
+            Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause)
+        )
 
     def _entries(self, node: ast.Assign | ast.AnnAssign, decision: Any) -> None:
         """Entries of a table literal that drop rules name."""
         value = node.value
+        assert value is not None
         if isinstance(value, ast.Dict):
             nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
         else:
@@ -268,7 +273,12 @@ class StatementEditor:
             decision = self.plan.decisions.get(place(node))
             if decision is not None and decision.action == "entries":
                 self._entries(node, decision)
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+        if (
+            isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and node.targets[0].id == "__all__"
+        ):
             self._exports(node.value)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
@@ -300,7 +310,9 @@ class StatementEditor:
             bound = alias.asname or alias.name.split(".")[0]
             parts.append(f"{bound} = {self.plan.guard[1]}.stand_in({known[0]!r}, {known[1]!r})")
             cause = Cause("rule", (known[1],), (f"{known[0]} is dropped",))
-            self.removals.append(Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", bound, cause))
+            self.removals.append(
+                Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", bound, cause)
+            )
         rules = tuple(sorted({r for (p, _), (_, r) in self.plan.stand_ins.items() if p == pos}))
         edit_cause = Cause("guard", rules, ("a dropped name that is still read",))
         gone = [i for i in range(len(node.names)) if i in dead or (pos, i) in self.plan.stand_ins]
@@ -364,14 +376,16 @@ class StatementEditor:
         self.expr.visit(node.subject)
         decision = self.plan.decisions.get(place(node))
         gone = decision.detail if decision is not None and decision.action == "case" else ()
+        cause = self.pin(decision.origin if decision is not None else frozenset())
         for index, case in enumerate(node.cases):
             if index in gone:
                 words = self.text.keywords(self.text.stop(node.subject), self.text.start(case.pattern))
                 word = [w for w in words if w[0] == b"case"][-1] if words else (b"", self.text.start(case.pattern), 0)
                 start = self.text.data.rfind(b"\n", 0, word[1]) + 1
                 stop = self.text.line_stop(case.body[-1].end_lineno or case.body[-1].lineno)
-                self.edits.append(Edit(start, stop, b"", self.pin(decision.origin)))
-                self.removals.append(Removal(self.path, case.pattern.lineno, case.body[-1].end_lineno or 0, "branch", "", self.pin(decision.origin)))
+                self.edits.append(Edit(start, stop, b"", cause))
+                last = case.body[-1].end_lineno or 0
+                self.removals.append(Removal(self.path, case.pattern.lineno, last, "branch", "", cause))
                 continue
             if case.guard is not None:
                 self.expr.visit(case.guard)
@@ -429,7 +443,9 @@ class StatementEditor:
             return
         start = self.text.start(head)
         for text in self._hoisted(body):
-            self.edits.append(Edit(start, start, text + self.text.newline + self.text.indent(head.lineno), self._head_cause))
+            self.edits.append(
+                Edit(start, start, text + self.text.newline + self.text.indent(head.lineno), self._head_cause)
+            )
 
     def fold_if(self, node: ast.If, lead: int, promoted: bool) -> bool:
         """An ``if`` at statement position; ``lead`` is where its text has to begin."""
@@ -449,7 +465,9 @@ class StatementEditor:
                 left = self.fold_if(node.orelse[0], lead, promoted=True)  # type: ignore[arg-type]
                 self._hoist_before_head(node.body)
                 if effect and left:
-                    self.edits.append(Edit(lead, lead, effect + self.text.newline + self.text.indent(node.lineno), cause))
+                    self.edits.append(
+                        Edit(lead, lead, effect + self.text.newline + self.text.indent(node.lineno), cause)
+                    )
                 elif effect:
                     self._replace(lead, self._node_end(node), effect, node, cause)
                 return left or bool(effect)
@@ -503,7 +521,11 @@ class StatementEditor:
                 self.edits.append(Edit(start, self._suite_end(node.orelse, node), b"", cause))
 
     def _is_elif(self, node: ast.If) -> bool:
-        return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If) and self.text.data[self.text.start(node.orelse[0]) :].startswith(b"elif")
+        return (
+            len(node.orelse) == 1
+            and isinstance(node.orelse[0], ast.If)
+            and self.text.data[self.text.start(node.orelse[0]) :].startswith(b"elif")
+        )
 
     def _after_test(self, node: Any) -> int:
         """Offset past the test and the parentheses around it."""
@@ -540,7 +562,9 @@ class StatementEditor:
         hoisted = self._hoisted(self._other(node, body))
         if not left and not effect and not hoisted:
             return False
-        prefix = b"".join(part + text.newline + text.indent(node.lineno) for part in ([effect] if effect else []) + hoisted)
+        prefix = b"".join(
+            part + text.newline + text.indent(node.lineno) for part in ([effect] if effect else []) + hoisted
+        )
         same_line = first.lineno == text.data.count(b"\n", 0, head_stop) + 1
         if same_line:
             self.edits.append(Edit(lead, text.start(first), prefix, cause))
@@ -552,7 +576,13 @@ class StatementEditor:
             self.edits.append(Edit(lead, text.line_stop(header_line), prefix.rstrip(b" \t"), cause))
         else:
             self.edits.append(Edit(start, text.line_stop(header_line), b"", cause))
-        self._dedent(header_line + 1, self._suite_end_line(body, node), text.indent(text.first_line(first)), text.indent(node.lineno), cause)
+        self._dedent(
+            header_line + 1,
+            self._suite_end_line(body, node),
+            text.indent(text.first_line(first)),
+            text.indent(node.lineno),
+            cause,
+        )
         return True
 
     def _other(self, node: Any, body: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
@@ -630,7 +660,10 @@ class StatementEditor:
             for inner in _own(stmt):
                 if isinstance(inner, (ast.Global, ast.Nonlocal)):
                     names = set(inner.names)
-                    used = any(isinstance(n, ast.Name) and n.id in names and id(n) not in inside for n in ast.walk(self.function))
+                    used = any(
+                        isinstance(n, ast.Name) and n.id in names and id(n) not in inside
+                        for n in ast.walk(self.function)
+                    )
                     if used:
                         found.append(self.text.data[self.text.start(inner) : self.text.stop(inner)])
         return found
@@ -643,7 +676,9 @@ class StatementEditor:
         target = node or body[0]
         start = self.text.start(target) if lead is None else lead
         indent = self.text.indent(target.lineno)
-        self.edits.append(Edit(start, self._node_end(target), (self.text.newline + indent).join(hoisted), self._head_cause))
+        self.edits.append(
+            Edit(start, self._node_end(target), (self.text.newline + indent).join(hoisted), self._head_cause)
+        )
         return True
 
     # -- imports and __all__ ------------------------------------------------------------------------
@@ -656,7 +691,16 @@ class StatementEditor:
         causes = [self.plan.aliases[pos, i] for i in dead]
         for index, cause in zip(dead, causes, strict=True):
             alias = node.names[index]
-            self.removals.append(Removal(self.path, alias.lineno, alias.end_lineno or alias.lineno, "import", alias.asname or alias.name, cause))
+            self.removals.append(
+                Removal(
+                    self.path,
+                    alias.lineno,
+                    alias.end_lineno or alias.lineno,
+                    "import",
+                    alias.asname or alias.name,
+                    cause,
+                )
+            )
         if any(p == pos for p, _ in self.plan.stand_ins):
             return self._stand_in(node, dead)
         if len(dead) == len(node.names):
@@ -676,7 +720,9 @@ class StatementEditor:
         cause = self.plan.exports[value.elts[dead[0]].value]  # type: ignore[attr-defined]
         for index in dead:
             element = value.elts[index]
-            self.removals.append(Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause))
+            self.removals.append(
+                Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause)
+            )
         self._remove_spans(self._spans(value, [(e, e) for e in value.elts]), dead, cause)
 
     def _remove_elements(self, elements: Sequence[Any], dead: list[int], cause: Cause) -> None:
@@ -692,7 +738,9 @@ class StatementEditor:
             line_start = text.data.rfind(b"\n", 0, start) + 1
             line_stop = text.data.find(b"\n", stop) + 1 or len(text.data)
             tail = text.data[stop:line_stop].strip()
-            alone = not text.data[line_start:start].strip() and (tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#"))
+            alone = not text.data[line_start:start].strip() and (
+                tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#")
+            )
             if alone and kept and not tail.startswith(b"\\"):
                 self.edits.append(Edit(line_start, line_stop, b"", cause))
             elif any(k > index for k in kept):
@@ -702,7 +750,9 @@ class StatementEditor:
             else:
                 comma = text.data.find(b",", stop)
                 last = index == len(elements) - 1
-                end = stop if last and not text.data[stop : comma + 1].strip() == b"," else comma + 1 if comma >= 0 else stop
+                end = (
+                    stop if last and text.data[stop : comma + 1].strip() != b"," else comma + 1 if comma >= 0 else stop
+                )
                 self.edits.append(Edit(start, end, b"", cause))
 
 

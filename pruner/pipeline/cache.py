@@ -32,7 +32,15 @@ def tool_digest() -> str:
 
 def key(snapshot: Snapshot, policy: Policy, *more: str) -> str:
     """Everything that a result depends on."""
-    parts = [tool_digest(), snapshot.digest, snapshot.python_root, policy.digest, repr(policy.rules), repr(snapshot.origin), *more]
+    parts = [
+        tool_digest(),
+        snapshot.digest,
+        snapshot.python_root,
+        policy.digest,
+        repr(policy.rules),
+        repr(snapshot.origin),
+        *more,
+    ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatchcase
+from typing import Any
 
 from pruner.edit import apply, kept_ranges
 from pruner.graph.live import Liveness, Marker
 from pruner.graph.world import ProgramWorld
-from pruner.model import Cause, Edit, Finding, Outcome, Policy, Removal, Snapshot
+from pruner.model import Cause, Edit, Finding, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import FileEdits, rewrite
 from pruner.pipeline.load import Loader
 from pruner.pipeline.notice import notice
 from pruner.pipeline.targets import drops_of, mark_roots
 
 Progress = Callable[[str, float], None]
-_SHARED: dict[str, object] = {}
+_SHARED: dict[str, Any] = {}
 
 
 def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress, guard: tuple[str, str]) -> Outcome:
@@ -42,7 +43,9 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
     return _outcome(snapshot, policy, loader, marker, live, results, matched | world.matched)
 
 
-def _rewrite_all(snapshot: Snapshot, loader: Loader, marker: Marker, live: Liveness, jobs: int, guard: tuple[str, str]) -> list[FileEdits | Finding]:
+def _rewrite_all(
+    snapshot: Snapshot, loader: Loader, marker: Marker, live: Liveness, jobs: int, guard: tuple[str, str]
+) -> list[FileEdits | Finding]:
     todo = []
     for module, state in sorted(live.states.items()):
         if state.executed and state.touched and module not in loader.untouchable:
@@ -59,7 +62,7 @@ def _rewrite_all(snapshot: Snapshot, loader: Loader, marker: Marker, live: Liven
 
 
 def _rewrite_one(item: tuple[str, str]) -> FileEdits | Finding:
-    snapshot, marker, live, guard = _SHARED["args"]  # type: ignore[misc]
+    snapshot, marker, live, guard = _SHARED["args"]
     module, path = item
     try:
         return rewrite(marker, live, module, path, snapshot.read(path), guard)
@@ -110,7 +113,9 @@ def _outcome(
         "modules_scanned": len(live.states),
         "files_edited": len(edits),
     }
-    return Outcome(files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics)
+    return Outcome(
+        files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics
+    )
 
 
 def _dropped_use(marker: Marker, use: object) -> Finding:
@@ -124,7 +129,15 @@ def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
     for rule in policy.rules:
         if rule.verb in ("root", "keep", "drop", "dynamic") and not rule.optional and rule.id not in matched:
             text = f"rule {rule.id} matches nothing in this tree"
-            found.append(Finding("PR012", rule.location.file, rule.location.line, text, "correct it, or mark it optional, since or until"))
+            found.append(
+                Finding(
+                    "PR012",
+                    rule.location.file,
+                    rule.location.line,
+                    text,
+                    "correct it, or mark it optional, since or until",
+                )
+            )
     return found
 
 
@@ -142,18 +155,19 @@ def _dead_files(
         kept = path in alive or (_unreadable(loader, module) and module not in marker.drops.modules)
         had_code[folder] = had_code.get(folder, False) or kept
     for file in snapshot.files:
-        rule = next((t.rule for t in policy.drops if t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:"))), None)
-        if rule is not None:
-            matched.add(rule)
-        if rule is not None and not any(t.kind == "path" and fnmatchcase(file.path, t.text.removeprefix("path:")) for t in policy.keeps):
-            gone.append((file.path, _rule_cause(because, rule)))
+        named = [t.rule for t in policy.drops if t.kind == "path" and fnmatchcase(file.path, t.text)]
+        matched.update(named)
+        if named and not any(t.kind == "path" and fnmatchcase(file.path, t.text) for t in policy.keeps):
+            gone.append((file.path, _rule_cause(because, named[0])))
             continue
-        module = owner.get(file.path)
-        if module is not None:
-            if file.path in alive or (_unreadable(loader, module) and module not in marker.drops.modules):
+        own = owner.get(file.path)
+        if own is not None:
+            if file.path in alive or (_unreadable(loader, own) and own not in marker.drops.modules):
                 continue
-            dropped = marker.drops.modules.get(module)
-            cause = _rule_cause(because, dropped) if dropped else Cause("unreached", (), (f"no live code imports {module}",))
+            dropped = marker.drops.modules.get(own)
+            cause = (
+                _rule_cause(because, dropped) if dropped else Cause("unreached", (), (f"no live code imports {own}",))
+            )
             gone.append((file.path, cause))
         elif not _data_kept(file.path, had_code):
             folder = file.path.rpartition("/")[0]
@@ -177,7 +191,7 @@ def _data_kept(path: str, had_code: dict[str, bool]) -> bool:
     return True
 
 
-def _rule_cause(because: dict[str, object], rule: str) -> Cause:
+def _rule_cause(because: Mapping[str, Rule], rule: str) -> Cause:
     known = because.get(rule)
-    chain = (f"{rule} ({known.location.file}:{known.location.line}): {known.because}",) if known else (rule,)  # type: ignore[attr-defined]
+    chain = (f"{rule} ({known.location.file}:{known.location.line}): {known.because}",) if known else (rule,)
     return Cause("rule", (rule,), chain)

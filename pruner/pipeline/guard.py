@@ -54,7 +54,9 @@ def stand_in(name, rule):
 
 def render(policy: Policy) -> bytes:
     """Source of the guard module. Rules are written with their place, in order of id."""
-    places: Mapping[str, str] = {r.id: f"rule {r.id}, {r.location.file}:{r.location.line}" for r in policy.rules if r.verb == "drop"}
+    places: Mapping[str, str] = {
+        r.id: f"rule {r.id}, {r.location.file}:{r.location.line}" for r in policy.rules if r.verb == "drop"
+    }
     lines = "".join(f"    {key!r}: {places[key]!r},\n" for key in sorted(places))
     return _TEMPLATE.format(rules="{\n" + lines + "}").encode()
 

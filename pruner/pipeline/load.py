@@ -74,7 +74,12 @@ class Loader:
 
     def _prefetch(self, summary: Summary) -> None:
         for target in _imports(summary, self.table):
-            if target in self.paths and target not in self._summaries and target not in self._futures and target not in self.excluded:
+            if (
+                target in self.paths
+                and target not in self._summaries
+                and target not in self._futures
+                and target not in self.excluded
+            ):
                 assert self._pool is not None
                 self._futures[target] = self._pool.submit(lower_file, self.snapshot.root / self.paths[target][0])
 

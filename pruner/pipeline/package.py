@@ -76,7 +76,9 @@ def _extras(header: object) -> dict[str, list[str]]:
         match = re.search(r"""extra == ["']([^"']+)["']""", requirement)
         if match is None or match.group(1) in _DROPPED_EXTRAS:
             continue
-        bare = re.sub(r"""\s*(and\s+)?\(?\s*extra == ["'][^"']+["']\s*\)?""", "", requirement).strip().rstrip(";").strip()
+        bare = (
+            re.sub(r"""\s*(and\s+)?\(?\s*extra == ["'][^"']+["']\s*\)?""", "", requirement).strip().rstrip(";").strip()
+        )
         found.setdefault(match.group(1), []).append(bare)
     return found
 
@@ -100,10 +102,20 @@ def _quote(text: str) -> str:
 
 
 def _pyproject(
-    name: str, version: str, python: str, needed: list[str], extras: dict[str, list[str]], scripts: dict[str, dict[str, str]]
+    name: str,
+    version: str,
+    python: str,
+    needed: list[str],
+    extras: dict[str, list[str]],
+    scripts: dict[str, dict[str, str]],
 ) -> str:
     lines = ["[build-system]", 'requires = ["setuptools>=61"]', 'build-backend = "setuptools.build_meta"', ""]
-    lines += ["[project]", f"name = {_quote(name)}", f"version = {_quote(version)}", f"requires-python = {_quote(python)}"]
+    lines += [
+        "[project]",
+        f"name = {_quote(name)}",
+        f"version = {_quote(version)}",
+        f"requires-python = {_quote(python)}",
+    ]
     lines += ["dependencies = [", *(f"    {_quote(r)}," for r in needed), "]", ""]
     if extras:
         lines.append("[project.optional-dependencies]")

@@ -62,7 +62,12 @@ def run_case(folder: Path, out: Path, jobs: int) -> RunResult:
 
 
 def _run(
-    snapshot: Snapshot, policy: Policy, options: RunOptions, progress: Progress, rules: Sequence[Path], facts: Path | None
+    snapshot: Snapshot,
+    policy: Policy,
+    options: RunOptions,
+    progress: Progress,
+    rules: Sequence[Path],
+    facts: Path | None,
 ) -> RunResult:
     emit.check_paths(snapshot.root, options.output, options.reports)
     emit.check_target(options.output, force=options.force)
@@ -152,7 +157,9 @@ def _verdicts(
     total = hashlib.sha256(repr(options.checks).encode())
     for path in sorted(aside.rglob("*")):
         if path.is_file() and not path.is_symlink():
-            total.update(path.relative_to(aside).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+            total.update(
+                path.relative_to(aside).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest()
+            )
     for rule_file in _rule_files(rules):
         total.update(rule_file.read_bytes())
     name = hashlib.sha256(f"verdicts {total.hexdigest()} {cache.tool_digest()} {snapshot.digest}".encode()).hexdigest()
@@ -168,7 +175,9 @@ def _rule_files(rules: Sequence[Path]) -> list[Path]:
     return sorted({path for rule in rules for path in (*Path(rule).parent.rglob("*.yaml"), Path(rule))})
 
 
-def verify_output(output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None) -> list[Verdict]:
+def verify_output(
+    output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None
+) -> list[Verdict]:
     """Check an existing output against its upstream. Raises PruneError when either cannot be read."""
     from pruner.source import default_cache
 

@@ -75,7 +75,11 @@ def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:
         content = snapshot.read(file.path).decode("utf-8")
         if text.endswith(".toml"):
             project = tomllib.loads(content).get("project", {})
-            groups = [project.get("scripts", {}), project.get("gui-scripts", {}), *project.get("entry-points", {}).values()]
+            groups = [
+                project.get("scripts", {}),
+                project.get("gui-scripts", {}),
+                *project.get("entry-points", {}).values(),
+            ]
             found += [value for group in groups for value in group.values()]
         else:
             parser = ConfigParser(delimiters=("=",))
@@ -131,7 +135,10 @@ def _root_module(marker: Marker, module: str, rule: str) -> None:
     for name, items in state.names.items():
         public = not name.startswith("_")
         if any(i.kind == "import" for i in items):
-            aliased = any(i.kind == "import" and i.stmt[0] == "from" and i.stmt[5][i.index][1] == name == i.stmt[5][i.index][0] for i in items)
+            aliased = any(
+                i.kind == "import" and i.stmt[0] == "from" and i.stmt[5][i.index][1] == name == i.stmt[5][i.index][0]
+                for i in items
+            )
             public = (public and state.summary.package) or aliased
         if (public or name in exported) and not marker.drops.symbol(module, name):
             marker.need(module, name, node, "root", 0)

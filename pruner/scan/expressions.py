@@ -180,7 +180,12 @@ class Lowering:
         return ("t", kind, self.exprs(node.elts))
 
     def _dict(self, node: ast.Dict) -> Expr:
-        return ("d", tuple((None if k is None else self.expr(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)))
+        return (
+            "d",
+            tuple(
+                (None if k is None else self.expr(k), self.expr(v)) for k, v in zip(node.keys, node.values, strict=True)
+            ),
+        )
 
     def _walrus(self, node: ast.NamedExpr) -> Expr:
         return (":=", node.target.id, self.expr(node.value), self.scopes.tag(node.target.id))

@@ -82,9 +82,7 @@ def collect(nodes: Iterable[ast.AST], deep: bool = True) -> Bindings:
             found.nonlocals.update(node.names)  # type: ignore[attr-defined]
         elif kind in (ast.Yield, ast.YieldFrom):
             found.yields = True
-        elif kind is ast.ExceptHandler and node.name:  # type: ignore[attr-defined]
-            found.bind(node.name)  # type: ignore[attr-defined]
-        elif kind in (ast.MatchAs, ast.MatchStar) and node.name:  # type: ignore[attr-defined]
+        elif (kind is ast.ExceptHandler and node.name) or (kind in (ast.MatchAs, ast.MatchStar) and node.name):  # type: ignore[attr-defined]
             found.bind(node.name)  # type: ignore[attr-defined]
         elif kind is ast.MatchMapping and node.rest:  # type: ignore[attr-defined]
             found.bind(node.rest)  # type: ignore[attr-defined]
@@ -155,8 +153,5 @@ def parameters(arguments: ast.arguments) -> tuple[str, ...]:
 def comprehension_targets(generators: Iterable[ast.comprehension]) -> frozenset[str]:
     """Names that a comprehension binds for itself."""
     return frozenset(
-        inner.id
-        for generator in generators
-        for inner in ast.walk(generator.target)
-        if isinstance(inner, ast.Name)
+        inner.id for generator in generators for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
     )

@@ -79,7 +79,13 @@ class StatementLowering(Lowering):
         once = {n for n, c in bound.counts.items() if c == 1} - set(params) - bound.inner_nonlocals
         top = []
         for stmt in body:
-            if stmt[0] == "=" and stmt[5] in "=:" and len(stmt[3]) == 1 and stmt[3][0][0] == "v" and stmt[3][0][1] in once:
+            if (
+                stmt[0] == "="
+                and stmt[5] in "=:"
+                and len(stmt[3]) == 1
+                and stmt[3][0][0] == "v"
+                and stmt[3][0][1] in once
+            ):
                 top.append(stmt[1])
         names = tuple(sorted(local - set(params)))
         flags = "g" if bound.yields else ""
@@ -95,13 +101,37 @@ class StatementLowering(Lowering):
         self.scopes.push("c", names)
         body = self.block(node.body)
         self.scopes.pop()
-        return ("class", pos_of(node), node.end_lineno, node.name, decorators, bases, keywords, body, tuple(sorted(names)))
+        return (
+            "class",
+            pos_of(node),
+            node.end_lineno,
+            node.name,
+            decorators,
+            bases,
+            keywords,
+            body,
+            tuple(sorted(names)),
+        )
 
     def _s_If(self, node: ast.If) -> Stmt:
-        return ("if", pos_of(node), node.end_lineno, self.expr(node.test), self.block(node.body), self.block(node.orelse))
+        return (
+            "if",
+            pos_of(node),
+            node.end_lineno,
+            self.expr(node.test),
+            self.block(node.body),
+            self.block(node.orelse),
+        )
 
     def _s_While(self, node: ast.While) -> Stmt:
-        return ("while", pos_of(node), node.end_lineno, self.expr(node.test), self.block(node.body), self.block(node.orelse))
+        return (
+            "while",
+            pos_of(node),
+            node.end_lineno,
+            self.expr(node.test),
+            self.block(node.body),
+            self.block(node.orelse),
+        )
 
     def _s_For(self, node: ast.For | ast.AsyncFor) -> Stmt:
         iterated = self.expr(node.iter)
@@ -117,7 +147,9 @@ class StatementLowering(Lowering):
 
     def _s_With(self, node: ast.With | ast.AsyncWith) -> Stmt:
         items = self.exprs([item.context_expr for item in node.items])
-        targets = tuple(part for i in node.items if i.optional_vars is not None for part in self.target(i.optional_vars))
+        targets = tuple(
+            part for i in node.items if i.optional_vars is not None for part in self.target(i.optional_vars)
+        )
         return ("with", pos_of(node), node.end_lineno, items, targets, self.block(node.body))
 
     _s_AsyncWith = _s_With

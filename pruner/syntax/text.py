@@ -36,7 +36,7 @@ class SourceText:
     def first_line(self, node: ast.stmt) -> int:
         """Line of a statement's first token, decorators included."""
         decorators = getattr(node, "decorator_list", [])
-        return min([node.lineno, *(d.lineno for d in decorators)])
+        return int(min([node.lineno, *(d.lineno for d in decorators)]))
 
     def line_start(self, line: int) -> int:
         """Offset of a line's first byte (after a BOM)."""
