@@ -16,16 +16,8 @@ from typing import Any
 
 from pruner.verify.effects import Effects
 from pruner.verify.scopes import COMPREHENSIONS, Scope
+from pruner.verify.terms import FALSE, TRUE, Term, constant, joined, negate, plain
 from pruner.verify.values import Val
-
-Term = tuple[Any, ...]
-TRUE: Term = ("=", "bool", "True")
-FALSE: Term = ("=", "bool", "False")
-
-
-def constant(value: object) -> Term:
-    """The canonical form of a constant; ``1``, ``1.0`` and ``True`` are three constants."""
-    return ("=", type(value).__name__, repr(value))
 
 
 class Canon:
@@ -117,7 +109,7 @@ class Canon:
         while len(kept) > 1 and kept[-1] == neutral and all(booleans[:-1]):
             kept.pop()  # b or False is b only because b is a boolean
             booleans.pop()
-        return _joined_terms("Or" if stop else "And", kept)
+        return joined("Or" if stop else "And", kept)
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Term:
         if isinstance(node.op, ast.Not):
@@ -140,7 +132,7 @@ class Canon:
             elif isinstance(item, ast.FormattedValue):
                 term = self.value(item.value, scope)
                 spec = self._joined(item.format_spec, scope) if isinstance(item.format_spec, ast.JoinedStr) else None
-                text = _plain(term, item.conversion) if spec in (None, constant("")) else None
+                text = plain(term, item.conversion) if spec in (None, constant("")) else None
                 if text is None:
                     parts.append(("Field", term, item.conversion, spec))
                     continue
@@ -273,14 +265,14 @@ class Canon:
                     kept.append(term[2])
                     needed = len(kept)
                 # Dropping what stands before needs that it may be dropped: register() and False.
-                return ("Known", stop, _joined_terms(name, kept[:needed])) if needed else end
+                return ("Known", stop, joined(name, kept[:needed])) if needed else end
             if term[0] == name:
                 kept.extend(term[1:])  # (a and b) and c is a and b and c when only the truth counts
             else:
                 kept.append(term)
             if not self.effects.droppable(item, scope):
                 needed = len(kept)
-        return _joined_terms(name, kept) if kept else neutral
+        return joined(name, kept) if kept else neutral
 
     def void(self, node: ast.expr, scope: Scope) -> Term | None:
         """The canonical form of an expression evaluated for its effects alone; None when there is none."""
@@ -295,28 +287,3 @@ class Canon:
         while term[0] == "Not":
             term = term[1]
         return None if term[0] == "=" else term
-
-
-def _joined_terms(name: str, terms: list[Term]) -> Term:
-    return terms[0] if len(terms) == 1 else (name, *terms)
-
-
-def negate(term: Term) -> Term:
-    """``not term`` in truth position."""
-    if term == TRUE:
-        return FALSE
-    if term == FALSE:
-        return TRUE
-    if term[0] == "Known":
-        return ("Known", not term[1], term[2])
-    return term[1] if term[0] == "Not" else ("Not", term)
-
-
-def _plain(term: Term, conversion: int) -> str | None:
-    """The text that a constant field of an f-string prints, when that is certain."""
-    if term[0] != "=" or term[1] not in ("str", "bool", "int", "NoneType"):
-        return None
-    value = ast.literal_eval(term[2])
-    if conversion in (-1, ord("s")):
-        return str(value)
-    return repr(value) if conversion == ord("r") else None

@@ -157,4 +157,3 @@ def members(node: ast.ClassDef) -> dict[str, ast.expr]:
             if not name.startswith("_"):
                 found[name] = item.value
     return found
-

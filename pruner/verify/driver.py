@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
@@ -15,7 +15,7 @@ from pruner.verify import phases
 from pruner.verify.discard import allowed
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
-from pruner.verify.lint import added, ruff
+from pruner.verify.lint import added, compiles, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
 from pruner.verify.names import module_names
@@ -49,8 +49,12 @@ class Run:
         }
         self.kept = [path for path in self.out.files if path.endswith(".py")]
         self.workers: Workers[phases.State] = Workers(jobs, phases.make, setup)
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)  # processor seconds per check
         self.verdicts: dict[str, Verdict] = {}
+
+    def _spent(self, seconds: dict[str, float]) -> None:
+        for check, spent in seconds.items():
+            self.seconds[check] += spent
 
     def verdict(self, check: str, covered: str, problems: Sequence[str]) -> None:
         """Note the answer of a check."""
@@ -84,7 +88,7 @@ class Run:
             phases.read_file, tasks, lambda task: task[0], lambda task: sizes.get(task[0], 0) * (3 if task[2] else 1)
         )
         for row in reads:
-            self.seconds.update(row.seconds)
+            self._spent(row.seconds)
         reads.sort(key=lambda row: row.path)
         if "compile" in self.checks:
             self._compile(reads)
@@ -100,7 +104,7 @@ class Run:
             if not row.compile:
                 continue
             data = self.up.read(row.path) if row.path in self.up.files else None
-            if data is not None and phases.compiles(data, row.path):
+            if data is not None and compiles(data, row.path):
                 newer += 1
                 problems.append(f"{row.path}: this Python cannot read the upstream file, so it may not be edited")
             else:
@@ -145,21 +149,29 @@ class Run:
         for rule, text in self.stated.discards:
             problems.extend(self._left(rule, text))
         spellings = ", ".join(f"{name} {before[name]}->{after[name]}" for name in sorted(before | after))
-        self.verdict("discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems)
+        self.verdict(
+            "discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems
+        )
 
     def _left(self, rule: str, text: str) -> list[str]:
         if text.startswith("name:"):
             return []
         if text.startswith("path:"):
             glob = text[5:].strip()
-            return [f"{path}: discarded by {rule}, still here" for path in sorted(self.out.files) if fnmatchcase(path, glob)]
+            return [
+                f"{path}: discarded by {rule}, still here" for path in sorted(self.out.files) if fnmatchcase(path, glob)
+            ]
         module, colon, _ = text.partition(":")
         if colon:
             path = self.out.modules.get(module, "")
             names = module_names(tree, module, self.out.is_package(module)) if (tree := self.out.parse(path)) else None
             symbol = text.partition(":")[2].partition(".")[0]
             return [f"{path}: {text} is discarded by {rule}, still here"] if names and symbol in names.bindings else []
-        return [f"{path}: discarded by {rule}, still here" for name, path in sorted(self.out.modules.items()) if covers(text, name)]
+        return [
+            f"{path}: discarded by {rule}, still here"
+            for name, path in sorted(self.out.modules.items())
+            if covers(text, name)
+        ]
 
     # -- the whole tree ------------------------------------------------------------------------
 
@@ -174,7 +186,7 @@ class Run:
             phases.compare_file, comparable, lambda path: path, lambda path: (self.out.root / path).stat().st_size
         )
         for row in compared:
-            self.seconds.update(row.seconds)
+            self._spent(row.seconds)
         if "tokens" in self.checks:
             self._tokens(compared)
         clock = time.process_time()

@@ -12,7 +12,7 @@ import re
 from fnmatch import fnmatchcase
 
 from pruner.verify.output import Output
-from pruner.verify.survey import DOTTED, Survey
+from pruner.verify.record import DOTTED, Survey
 from pruner.verify.world import World
 
 DATA = (".pkl", ".pickle", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".json", ".sh", ".service")

@@ -10,165 +10,25 @@ code outside the tree.
 from __future__ import annotations
 
 import ast
-from typing import Any
 
-from pruner.model import Range
 from pruner.verify import values as v
-from pruner.verify.classes import Classes
-from pruner.verify.names import Binding, resolver
+from pruner.verify.names import resolver
+from pruner.verify.operators import Operators, literal
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.values import UNKNOWN, Val
-from pruner.verify.world import Symbol, World
+from pruner.verify.world import Symbol
 
 TRUTH_BUILTINS = frozenset({"isinstance", "issubclass", "hasattr", "callable", "any", "all", "bool"})
 CACHES = frozenset({"functools.lru_cache", "functools.cache", "functools.lru_cache()", "functools.cache()"})
 
 
-class Evaluator:
-    """Answers for one :class:`World`; remembers flags and function results."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.classes = Classes(world)
-        self._modules: dict[str, Scope] = {}
-        self._flags: dict[tuple[str, str], Val] = {}
-        self._results: dict[tuple[str, str], Val] = {}
-        self._busy: set[object] = set()
-        self.facts: dict[str, Val] = {}
-        self.any_calls: dict[str, Val] = {}  # head of f(...) -> value
-        self.methods: dict[str, list[tuple[str, Val]]] = {}  # method -> (class "module:Class", value)
-        self.attributes: dict[str, list[tuple[str, Val]]] = {}  # attribute -> (class "module:Class", value)
-        world.alive = self.alive
-        for subject, value in world.stated.facts.items():
-            self._state(subject, v.of_fact(value))
-
-    def _state(self, subject: str, value: Val) -> None:
-        try:
-            expression = ast.parse(subject, mode="eval").body
-        except SyntaxError:
-            return
-        outside = Scope("outside", "")
-        if isinstance(expression, ast.Attribute):
-            owner = self.symbol(expression.value, outside)
-            if owner is not None and isinstance(self.world.definition(owner), ast.ClassDef):
-                self.attributes.setdefault(expression.attr, []).append((f"{owner[1]}:{owner[2]}", value))
-                return
-        if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
-            owner = self.symbol(expression.func.value, outside)
-            if owner is not None and isinstance(self.world.definition(owner), ast.ClassDef):
-                self.methods.setdefault(expression.func.attr, []).append((f"{owner[1]}:{owner[2]}", value))
-                return
-        if isinstance(expression, ast.Call) and len(expression.args) == 1:
-            only = expression.args[0]
-            if isinstance(only, ast.Constant) and only.value is Ellipsis:
-                head = self.chain(expression.func, outside)
-                if head:
-                    self.any_calls[head] = value
-                return
-        text = self.chain(expression, outside)
-        self.facts[text or subject] = value
-
-    # -- names ---------------------------------------------------------------------------------
-
-    def module_scope(self, module: str) -> Scope:
-        """The scope of a module's top level."""
-        if module not in self._modules:
-            self._modules[module] = Scope("module", module, None, self.world.names(module))
-        return self._modules[module]
-
-    def alive(self, module: str, binding: Binding) -> bool:
-        """Do the facts leave this module-level binding place?"""
-        return self.reachable(binding, self.module_scope(module))
-
-    def reachable(self, binding: Binding, scope: Scope) -> bool:
-        """Is no guard of the binding decided against it?"""
-        return all(self._guard(test, scope) in (None, wanted) for test, wanted in binding.guards)
-
-    def _guard(self, test: ast.expr, scope: Scope) -> bool | None:
-        """The truth of a guard, remembered: names under guards of names under guards would double each time."""
-        if test not in scope.guards:
-            scope.guards[test] = None  # a guard that asks for its own answer
-            scope.guards[test] = self.truth(test, scope)
-        return scope.guards[test]
-
-    def symbol(self, node: ast.expr, scope: Scope) -> Symbol | None:
-        """The symbol that a Name or a dotted chain of modules denotes."""
-        if isinstance(node, ast.Name):
-            if scope.kind == "outside":
-                return ("module" if self.world.tree.has_module(node.id) else "outside", node.id, "")
-            home = scope.find(node.id)
-            if home is None:
-                return self.world.lookup(scope.module, node.id)
-            rows = home.bindings(node.id)
-            if not any(row.kind == "import" for row in rows):
-                return None
-            rows = [row for row in rows if self.reachable(row, home)]
-            if len(rows) == 1 and rows[0].kind == "import":
-                return self.world.imported(rows[0].target, rows[0].symbol)
-            return None
-        if isinstance(node, ast.Attribute):
-            base = self.symbol(node.value, scope)
-            if base is None:
-                return None
-            if base[0] == "module":
-                found = self.world.resolve(base[1], node.attr)
-                return None if found is not None and found[0] == "outside" and found[1] == node.attr else found
-            if base[0] == "outside":
-                return ("outside", f"{base[1]}.{node.attr}", "")
-        return None
-
-    def chain(self, node: ast.expr, scope: Scope) -> str | None:
-        """The canonical text of a chain of symbols, attributes, calls and constant subscripts."""
-        symbol = self.symbol(node, scope)
-        if symbol is not None:
-            return f"{symbol[1]}.{symbol[2]}" if symbol[0] == "symbol" else symbol[1]
-        if isinstance(node, ast.Attribute):
-            base = self.chain(node.value, scope)
-            return f"{base}.{node.attr}" if base else None
-        if isinstance(node, ast.Call):
-            return self._call_chain(node, scope)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            base = self.chain(node.value, scope)
-            return f"{base}[{node.slice.value!r}]" if base else None
-        return None
-
-    def _call_chain(self, node: ast.Call, scope: Scope) -> str | None:
-        head = self.chain(node.func, scope)
-        if head is None:
-            return None
-        if head == "getattr" and len(node.args) > 1:
-            name = node.args[1]
-            base = self.chain(node.args[0], scope)
-            if base and isinstance(name, ast.Constant) and isinstance(name.value, str):
-                return f"{base}.{name.value}"
-            return None
-        parts = []
-        for argument in node.args:
-            text = repr(argument.value) if isinstance(argument, ast.Constant) else self.chain(argument, scope)
-            if text is None:
-                return None
-            parts.append(text)
-        for keyword in node.keywords:
-            if keyword.arg is None or not isinstance(keyword.value, ast.Constant):
-                return None
-            parts.append(f"{keyword.arg}={keyword.value.value!r}")
-        return f"{head}({', '.join(parts)})"
-
-    # -- values --------------------------------------------------------------------------------
-
-    def truth(self, node: ast.expr, scope: Scope) -> bool | None:
-        """What ``bool(node)`` gives, or None."""
-        return self.value(node, scope).truth
+class Evaluator(Operators):
+    """The whole evaluator: names, flags, calls."""
 
     def value(self, node: ast.expr, scope: Scope) -> Val:
         """What the expression gives."""
         handler = getattr(self, f"_{type(node).__name__}", None)
         return handler(node, scope) if handler is not None else UNKNOWN
-
-    def _Constant(self, node: ast.Constant, scope: Scope) -> Val:
-        if node.value is None or isinstance(node.value, bool | int | float | str):
-            return v.const(node.value)
-        return UNKNOWN
 
     def _Name(self, node: ast.Name, scope: Scope) -> Val:
         home = scope.find(node.id)
@@ -264,7 +124,9 @@ class Evaluator:
         if not found:
             return UNKNOWN
         first = found[0]
-        if any((other.consts, other.truth, other.member) != (first.consts, first.truth, first.member) for other in found):
+        if any(
+            (other.consts, other.truth, other.member) != (first.consts, first.truth, first.member) for other in found
+        ):
             return UNKNOWN
         if len(found) > 1 and first.consts is None and first.truth is None:
             return UNKNOWN
@@ -318,7 +180,7 @@ class Evaluator:
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)
             if base.consts is not None:
-                arguments = [_literal(argument) for argument in node.args]
+                arguments = [literal(argument) for argument in node.args]
                 if None not in arguments:
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
@@ -394,83 +256,6 @@ class Evaluator:
         """Set by :mod:`pruner.verify.effects`; until then nothing may be dropped."""
         return False
 
-    def _UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Val:
-        inner = self.value(node.operand, scope)
-        if isinstance(node.op, ast.Not):
-            return v.const(not inner.truth, inner.stated) if inner.truth is not None else v.BOOLEAN
-        if isinstance(node.op, ast.USub) and inner.exact and inner.consts is not None:
-            value = inner.consts[0]
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return v.const(-value, inner.stated)
-        return UNKNOWN
-
-    def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Val:
-        stop = isinstance(node.op, ast.Or)
-        found = [self.value(item, scope) for item in node.values]
-        stated = any(val.stated for val in found)
-        boolean = all(val.boolean for val in found)
-        known: Val | None = None
-        for val in found:
-            known = val
-            if val.truth is None:
-                break
-            if val.truth == stop:
-                return Val(val.consts, val.truth, val.boolean, val.stated or stated, val.bounds)
-        else:
-            assert known is not None
-            return Val(known.consts, known.truth, known.boolean, stated, known.bounds)
-        # Past an unknown operand only the truth can be known: x and False is falsy, not False.
-        if any(val.truth == stop for val in found):
-            return Val((stop,) if boolean else None, stop, boolean, stated)
-        return Val(boolean=boolean)
-
-    def _Compare(self, node: ast.Compare, scope: Scope) -> Val:
-        if len(node.ops) != 1:
-            return UNKNOWN
-        name, right_node = type(node.ops[0]).__name__, node.comparators[0]
-        left = self.value(node.left, scope)
-        boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
-        if name in ("In", "NotIn"):
-            container = _container(right_node)
-            if container is not None:
-                answer = v.contains(left, container, name == "NotIn")
-                return v.const(answer, True) if answer is not None else boolean
-        right = self.value(right_node, scope)
-        answer = v.compare(left, name, right)
-        if answer is None:
-            answer = self.classes.impossible(left, name, right)
-        if answer is None:
-            return v.BOOLEAN if left.consts is not None and right.consts is not None else boolean
-        return v.const(answer, left.stated or right.stated or bool(left.member or right.member))
-
-    def _IfExp(self, node: ast.IfExp, scope: Scope) -> Val:
-        test = self.value(node.test, scope)
-        if test.truth is not None:
-            chosen = self.value(node.body if test.truth else node.orelse, scope)
-            return Val(chosen.consts, chosen.truth, chosen.boolean, True, chosen.bounds, chosen.member)
-        a, b = self.value(node.body, scope), self.value(node.orelse, scope)
-        if a.consts is not None and b.consts is not None:
-            return v.among(tuple(dict.fromkeys((*a.consts, *b.consts))), a.stated or b.stated)
-        return Val(truth=a.truth if a.truth == b.truth else None, boolean=a.boolean and b.boolean)
-
-    def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Val:
-        return self.value(node.value, scope)
-
-    def _Lambda(self, node: ast.Lambda, scope: Scope) -> Val:
-        return Val(truth=True)
-
-    def _JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Val:
-        text, stated = "", False
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue) and (part.format_spec is not None or part.conversion not in (-1, 115)):
-                return UNKNOWN
-            val = self.value(part.value if isinstance(part, ast.FormattedValue) else part, scope)
-            if not val.exact or val.consts is None:
-                return UNKNOWN
-            text += str(val.consts[0])
-            stated = stated or val.stated
-        return v.const(text, stated)
-
     def inner(self, node: ast.expr, scope: Scope) -> Scope:
         """The scope inside a lambda or a comprehension."""
         return inner_scope(node, scope)
@@ -479,21 +264,3 @@ class Evaluator:
 def _bare(node: ast.expr) -> ast.expr:
     """``lru_cache(maxsize=1)`` counts as ``lru_cache()``."""
     return ast.Call(node.func, [], []) if isinstance(node, ast.Call) else node
-
-
-def _literal(node: ast.expr) -> tuple[Any] | None:
-    try:
-        return (ast.literal_eval(node),)
-    except (ValueError, TypeError, SyntaxError):
-        return None
-
-
-def _container(node: ast.expr) -> tuple[Any, ...] | None:
-    """The elements of a literal tuple, list or set of constants. ``("x")`` is a string, not a container."""
-    if not isinstance(node, ast.Tuple | ast.List | ast.Set):
-        return None
-    found = _literal(node)
-    return tuple(found[0]) if found is not None else None
-
-
-__all__ = ["Evaluator", "Range"]

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pruner.verify.suites import Item
+    from pruner.verify.items import Item
 
 GUARD = "_prune_guard"
 
@@ -22,7 +22,10 @@ def called(node: ast.expr | None) -> tuple[str, str]:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return "", ""
     owner = node.func.value
-    if not ((isinstance(owner, ast.Name) and owner.id == GUARD) or (isinstance(owner, ast.Attribute) and owner.attr == GUARD)):
+    if not (
+        (isinstance(owner, ast.Name) and owner.id == GUARD)
+        or (isinstance(owner, ast.Attribute) and owner.attr == GUARD)
+    ):
         return "", ""
     first = node.args[0] if node.args else None
     text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""

@@ -13,9 +13,9 @@ import ast
 from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.nodes import children
 from pruner.verify.output import Output
+from pruner.verify.record import Survey
 from pruner.verify.scopes import Scope, class_scope, function_scope, inner_scope
 from pruner.verify.shape import Definition, reads
-from pruner.verify.survey import Survey
 from pruner.verify.world import BUILTINS, World
 
 
@@ -68,7 +68,7 @@ class Imports:
             self._starred(survey)
         for chain, line in sorted(survey.chains.items()):
             self.chains += 1
-            for _, rest, missing in self.output.places(survey.path, chain):
+            for _, _, missing in self.output.places(survey.path, chain):
                 if not missing:
                     continue
                 module, _, name = missing.rpartition(".")

@@ -10,8 +10,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from pruner.verify.canon import Term
 from pruner.verify.ruled import Ruled
+from pruner.verify.terms import Term
 
 
 class Licence:
@@ -43,7 +43,7 @@ class Licence:
 
         def licensed(item: Any) -> bool:
             left_out.append(_text(item))
-            return item[:2] == ("=", "str")
+            return bool(item[:2] == ("=", "str"))
 
         if _subsequence(upstream[1:], output[1:], licensed) is None:
             return False

@@ -22,8 +22,8 @@ from pruner.verify.dynamic import Dynamic
 from pruner.verify.getters import Getters
 from pruner.verify.imports import Imports
 from pruner.verify.output import Output
+from pruner.verify.record import Survey
 from pruner.verify.rules import is_pure
-from pruner.verify.survey import Survey
 from pruner.verify.world import World
 
 
@@ -94,6 +94,8 @@ class Liveness:
         if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
+        if name.startswith("__") and name.endswith("__"):
+            return "is a name that Python and tools look for"
         found = self._spelled_out(claim) or self._got(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)

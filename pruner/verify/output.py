@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pruner.verify.names import Import
-from pruner.verify.survey import UNSET, Survey
+from pruner.verify.record import UNSET, Survey
 from pruner.verify.tree import Tree
 from pruner.verify.world import Seen
 
@@ -103,7 +103,11 @@ class Output:
                 continue
             if not self.provides(module, name):
                 return place, rest, f"{module}.{name}"
-            star = next((s for s in survey.stars if self.tree.has_module(s) and self.provides(s, name)), None) if survey else None
+            star = (
+                next((s for s in survey.stars if self.tree.has_module(s) and self.provides(s, name)), None)
+                if survey
+                else None
+            )
             if star is None:
                 return (module, name), rest[1:], ""
             place = ("module", star)

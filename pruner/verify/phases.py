@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pruner.verify.claims import FileResult
-from pruner.verify.compare import Comparison, Side
+from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
 from pruner.verify.lint import compiles
+from pruner.verify.record import Survey
 from pruner.verify.rules import Stated
-from pruner.verify.survey import Survey, survey
+from pruner.verify.side import Side
+from pruner.verify.survey import survey
 from pruner.verify.tokens import Tokens
 from pruner.verify.tree import Tree, module_of
 from pruner.verify.world import Seen, World

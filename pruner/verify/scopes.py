@@ -22,7 +22,19 @@ class Scope:
     comprehensions, whose variables never have a known value).
     """
 
-    __slots__ = ("bound", "globals", "guards", "kind", "module", "names", "node", "nonlocals", "parent", "twin", "values")
+    __slots__ = (
+        "bound",
+        "globals",
+        "guards",
+        "kind",
+        "module",
+        "names",
+        "node",
+        "nonlocals",
+        "parent",
+        "twin",
+        "values",
+    )
 
     def __init__(
         self,
@@ -84,9 +96,7 @@ def walruses(node: ast.AST) -> Iterator[str]:
                 stack.append(child)
 
 
-def function_scope(
-    node: ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope, resolve: Resolve
-) -> Scope:
+def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope, resolve: Resolve) -> Scope:
     """The scope of a function's body."""
     collector = Collector(resolve, deep=resolve.capture)
     collector.suite(node.body, (), True, False, False)

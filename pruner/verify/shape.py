@@ -74,15 +74,15 @@ def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
                 _reads(item, scope, build, found)
         inner = build(node, scope)
         free: set[str] = set()
-        for child in node.body:
-            _reads(child, inner, build, free)
+        for statement in node.body:
+            _reads(statement, inner, build, free)
         own = inner.bound
         if isinstance(node, ast.ClassDef):
             # A name that a class body binds is still read from outside by its methods.
             methods: set[str] = set()
-            for child in node.body:
-                if isinstance(child, FUNCTIONS):
-                    _reads(child, inner, build, methods)
+            for statement in node.body:
+                if isinstance(statement, FUNCTIONS):
+                    _reads(statement, inner, build, methods)
             free = (free - own) | (methods & own)
             found |= free
         else:

@@ -11,35 +11,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from pruner.verify.canon import FALSE, TRUE, Canon, Term, negate
+from pruner.verify.canon import Canon
 from pruner.verify.guards import called
+from pruner.verify.items import Item, captures, irrefutable, matches
 from pruner.verify.names import FUNCTIONS, pattern_names
 from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope
-
-
-@dataclass(slots=True)
-class Item:
-    """One canonical statement. ``blocks`` are its suites; definitions keep their node instead."""
-
-    kind: str
-    key: Term
-    line: int
-    node: ast.AST
-    blocks: tuple[list[Item], ...] = ()
-    binds: tuple[str, ...] = ()
-    leaves: bool = False
-    _signature: Any = field(default=None, repr=False)
-
-    @property
-    def signature(self) -> Any:
-        """Equal for equal statements; a definition is named here, not compared."""
-        if self._signature is None:
-            self._signature = (self.kind, self.key, tuple(tuple(i.signature for i in b) for b in self.blocks))
-        return self._signature
+from pruner.verify.terms import FALSE, TRUE, Term, negate
 
 
 class Suites:
@@ -134,7 +114,12 @@ class Suites:
             plain = len(binds) == len(node.targets)
             return [Item(kind, key, node.lineno, node, binds=binds if plain else ())]
         if isinstance(node, ast.AugAssign):
-            key = (kind, type(node.op).__name__, self.canon.target(node.target, scope), self.canon.value(node.value, scope))
+            key = (
+                kind,
+                type(node.op).__name__,
+                self.canon.target(node.target, scope),
+                self.canon.value(node.value, scope),
+            )
             return [Item(kind, key, node.lineno, node)]
         if isinstance(node, ast.AnnAssign) and node.value is None and scope.kind != "class":
             return []  # a bare annotation binds nothing; in a class body it makes a field
@@ -167,7 +152,9 @@ class Suites:
         if isinstance(value, ast.BoolOp | ast.UnaryOp | ast.IfExp):
             term = self.canon.void(value, scope)
             if term is not None and isinstance(value, ast.IfExp) and term[0] == "IfExp":
-                return self._if_parts(node, term[1], self._branch(value.body, scope, node), self._branch(value.orelse, scope, node))
+                return self._if_parts(
+                    node, term[1], self._branch(value.body, scope, node), self._branch(value.orelse, scope, node)
+                )
             return self._evaluate(term, node)
         return [Item("Expr", ("Expr", self.canon.value(value, scope)), node.lineno, node)]
 
@@ -254,19 +241,19 @@ class Suites:
         rows: list[tuple[ast.match_case, Term]] = []
         for case in node.cases:
             guard = self.canon.test(case.guard, scope) if case.guard is not None else TRUE
-            answer = _matches(case.pattern, subject)
+            answer = matches(case.pattern, subject)
             if answer is False or (guard == FALSE and not self._captured(case, node, scope)):
                 continue
             rows.append((case, guard))
-            if guard == TRUE and (answer is True or _irrefutable(case.pattern)):
+            if guard == TRUE and (answer is True or irrefutable(case.pattern)):
                 break
-        if subject[0] == "=" and rows and rows[0][1] == TRUE and _matches(rows[0][0].pattern, subject):
+        if subject[0] == "=" and rows and rows[0][1] == TRUE and matches(rows[0][0].pattern, subject):
             return self.suite(rows[0][0].body, scope)
         blocks, heads = [], []
         for case, guard in rows:
             heads.append((self.canon._generic(case.pattern, scope), guard))
             blocks.append([] if guard == FALSE else self.suite(case.body, scope))
-        last = bool(rows) and rows[-1][1] == TRUE and _irrefutable(rows[-1][0].pattern)
+        last = bool(rows) and rows[-1][1] == TRUE and irrefutable(rows[-1][0].pattern)
         leaves = last and all(block and block[-1].leaves for block in blocks)
         return [Item("Match", ("Match", subject, tuple(heads)), node.lineno, node, tuple(blocks), leaves=leaves)]
 
@@ -278,7 +265,7 @@ class Suites:
         captured = set(pattern_names(case.pattern))
         if not captured:
             return False
-        inside = {id(n) for other in node.cases for n in walk(other) if other is case or _captures(other, captured)}
+        inside = {id(n) for other in node.cases for n in walk(other) if other is case or captures(other, captured)}
         everything = walk(scope.node if scope.node is not None else node)
         return any(
             isinstance(n, ast.Name) and n.id in captured and isinstance(n.ctx, ast.Load) and id(n) not in inside
@@ -310,29 +297,3 @@ class Suites:
     def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> list[Item]:
         kind = "Function" if isinstance(node, FUNCTIONS) else "Class"
         return [Item(kind, (kind, node.name), node.lineno, node, binds=(node.name,))]
-
-
-def _captures(case: ast.match_case, names: set[str]) -> bool:
-    return names <= set(pattern_names(case.pattern))
-
-
-def _irrefutable(pattern: ast.pattern) -> bool:
-    if isinstance(pattern, ast.MatchAs):
-        return pattern.pattern is None or _irrefutable(pattern.pattern)
-    return isinstance(pattern, ast.MatchOr) and any(_irrefutable(item) for item in pattern.patterns)
-
-
-def _matches(pattern: ast.pattern, subject: Term) -> bool | None:
-    """Does a constant subject match this literal pattern? None: cannot say."""
-    if subject[0] != "=":
-        return None
-    if isinstance(pattern, ast.MatchSingleton):
-        return bool(subject[2] == repr(pattern.value))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return True
-    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
-        return bool(ast.literal_eval(subject[2]) == pattern.value.value)
-    if isinstance(pattern, ast.MatchOr):
-        answers = [_matches(item, subject) for item in pattern.patterns]
-        return True if True in answers else None if None in answers else False
-    return None

@@ -33,6 +33,8 @@ class Workers(Generic[S]):
 
     def __init__(self, jobs: int, make: Callable[[Any], S], argument: Any) -> None:
         self.jobs = max(1, jobs)
+        self.homes: dict[str, int] = {}  # task key -> process
+        self.loads = [0] * self.jobs
         self.local: S | None = None
         self.pools: list[ProcessPoolExecutor] = []
         if self.jobs == 1:
@@ -40,11 +42,11 @@ class Workers(Generic[S]):
             return
         context = multiprocessing.get_context("fork")
         for _ in range(self.jobs):
-            self.pools.append(
-                ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(make, argument))
-            )
+            self.pools.append(ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(make, argument)))
 
-    def map(self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], int]) -> list[R]:
+    def map(
+        self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], int]
+    ) -> list[R]:
         """Apply ``function`` to every task; ``key`` fixes the process, ``size`` balances the first visit."""
         if self.local is not None:
             return [function(self.local, task) for task in tasks]
@@ -69,19 +71,10 @@ class Workers(Generic[S]):
         return [future.result()[0] for future in futures]
 
     def _share(self, key: str, size: int) -> int:
-        if key not in self._homes:
-            load = self._loads
-            self._homes[key] = load.index(min(load))
-            load[self._homes[key]] += size + 1
-        return self._homes[key]
-
-    @property
-    def _homes(self) -> dict[str, int]:
-        return self.__dict__.setdefault("homes", {})
-
-    @property
-    def _loads(self) -> list[int]:
-        return self.__dict__.setdefault("loads", [0] * len(self.pools))
+        if key not in self.homes:
+            self.homes[key] = self.loads.index(min(self.loads))
+            self.loads[self.homes[key]] += size + 1
+        return self.homes[key]
 
     def close(self) -> None:
         """End the processes."""

@@ -1,0 +1,238 @@
+"""Which upstream statements may be missing from a compared file, and what each of them claims.
+
+A binding that the output does not have any more becomes a claim, judged later against the whole
+tree; an entry goes by a drop rule; an import of a dropped module may have a guard in its place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from pruner.verify.canon import Canon
+from pruner.verify.claims import Claim, FileResult
+from pruner.verify.effects import Effects
+from pruner.verify.guards import GUARD, guarded, is_guard
+from pruner.verify.items import Item
+from pruner.verify.licence import Licence
+from pruner.verify.names import FUNCTIONS, module_names, resolver
+from pruner.verify.nodes import walk
+from pruner.verify.scopes import Scope, class_scope, function_scope
+from pruner.verify.shape import Definition, reads
+from pruner.verify.side import Side
+from pruner.verify.suites import Suites
+from pruner.verify.world import literal_all
+
+_KINDS = {
+    "Function": "function",
+    "Class": "class",
+    "Import": "import",
+    "Stand": "import",
+    "Assign": "variable",
+    "AnnAssign": "variable",
+}
+
+
+class Absences:
+    """The state of one file's comparison, and the answers to: may this be gone?"""
+
+    def __init__(self, effects: Effects, module: str, path: str, upstream: Side, output: Side) -> None:
+        self.effects = effects
+        self.world = effects.world
+        self.module = module
+        self.up, self.out = upstream, output
+        walrus = b":=" in upstream.data or b":=" in output.data
+        capture = b"nonlocal" in upstream.data or b"nonlocal" in output.data
+        self.resolve = resolver(module, self.world.tree.is_package(module), walrus, capture)
+        self.yields = b"yield" in upstream.data
+        self.canon = Canon(effects)
+        self.result = FileResult(path)
+        self.prefix = ""
+        self._mentioned: set[str] | None = None
+        self._reads: set[str] | None = None
+        self._output_scope = Scope("module", module)
+        self.licence = Licence(self.world.ruled, module, set())
+        self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
+        self.upstream_suites = Suites(self.canon, self._erase, self._gone_import)
+        self.output_suites = Suites(self.canon, lambda item, _: is_guard(item))
+
+    def _erase(self, item: Item, scope: Scope) -> bool:
+        """Leave an upstream binding out when the output scope does not bind it and nothing else is lost."""
+        gone = self.gone.get(id(scope))
+        if not gone or not item.binds or not set(item.binds) <= gone:
+            return False
+        if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
+            return False  # the guard stands for this import, whatever became of its names
+        if item.kind == "Import" and self._probe(item, gone):
+            return False
+        return self._gone(item, scope)
+
+    def _probe(self, item: Item, gone: set[str]) -> bool:
+        """Is whether this import works an answer that code outside its own try statement can see?
+
+        ``try: import x; HAVE = True`` / ``except ImportError: HAVE = False`` asks for ``x`` although
+        nothing reads ``x``. Not so when all that the statement binds is gone, or when the same module
+        is still imported beside it.
+        """
+        for node in self.upstream_suites.tried:
+            if node is None:
+                continue
+            names = module_names(ast.Module([node], []), self.module, self.world.tree.is_package(self.module))
+            if set(names.bindings) <= gone and not any(_has_effects(h.body) for h in node.handlers):
+                continue
+            target = self._import_target(item)[0]
+            if any(row.target == target and row.bound not in gone for row in names.imports):
+                continue
+            return True
+        return False
+
+    def _gone(self, item: Item, scope: Scope) -> bool:
+        names = [self.prefix + name for name in item.binds]
+        ruled = scope.kind != "function" and all(self.world.ruled.drops_symbol(self.module, n) for n in names)
+        if not ruled and self._reason(item, scope) and not self._entry(item, scope):
+            return False
+        outside = False
+        if item.kind == "Import":
+            target, symbol = self._import_target(item)
+            outside = target.partition(".")[0] not in self.world.tree.tops
+            self.result.lost.append((target, symbol, item.line))
+            if scope.kind == "module" and item.binds[0] not in self._read_upstream():
+                self.result.unread.append((self.module, target, symbol, item.line))
+        if scope.kind in ("module", "class"):
+            kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
+            if kind == "member" and isinstance(item.node, ast.AnnAssign):
+                kind = "field"
+            for name in names:
+                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside))
+        return True
+
+    def _read_upstream(self) -> set[str]:
+        """Names that the upstream file mentions anywhere, ``__all__`` included."""
+        if self._mentioned is None:
+            self._mentioned = _identifiers(self.up.tree)
+            names = self.world.names(self.module)
+            self._mentioned |= (literal_all(names) or set()) if names is not None else set()
+        return self._mentioned
+
+    def _absent(self, item: Item, scope: Scope, rest: list[Item]) -> bool:
+        """May this upstream statement be missing although its name is still bound somewhere?"""
+        if item.kind == "Import" and any(other.key == item.key for other in rest):
+            return True  # a second import of the same thing under the same name binds nothing new
+        if item.kind == "Import" and item.binds == ("*",):
+            return scope.kind == "module" and self._star(item)
+        if item.binds and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
+            # Bound elsewhere in the output too, but nothing there reads it: each binding is dead.
+            if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
+                return self._gone(item, scope)
+        return self._entry(item, scope)
+
+    def _output_reads(self) -> set[str]:
+        if self._reads is None:
+            self._reads = reads(self.out.tree, self._output_scope, self._build)
+            self._reads |= literal_all(self._output_scope.names) or set() if self._output_scope.names else set()
+        return self._reads
+
+    def _star(self, item: Item) -> bool:
+        """``from x import *`` is gone: every name that it brought is a claim of its own."""
+        target, symbol = self._import_target(item)
+        self.result.lost.append((target, symbol, item.line))
+        have = self._output_scope.bound
+        for name in sorted(self.world.exported(target) - have) if self.world.tree.has_module(target) else ():
+            self.result.claims.append(Claim(self.result.path, self.module, name, item.line, "import"))
+        return True
+
+    def _entry(self, item: Item, scope: Scope) -> bool:
+        """A statement that puts an entry into a table from which a rule drops it.
+
+        ``TABLE[key] = …``, ``@register(key)`` on a definition, ``Registry.register(key, …)``.
+        """
+        node = item.node
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+            target = node.targets[0]
+            home = self.effects.symbol(target.value, scope)
+            if home is not None and home[0] == "symbol" and isinstance(target.slice, ast.Constant):
+                if self.world.ruled.drops_entry(home[1], home[2], str(target.slice.value)):
+                    self.result.entries += 1
+                    return True
+        calls = [d for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)]
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            calls.append(node.value)
+        for call in calls:
+            if (
+                call.args
+                and isinstance(call.args[0], ast.Constant)
+                and self._fills(call, str(call.args[0].value), scope)
+            ):
+                self.result.entries += 1
+                return True
+        return False
+
+    def _fills(self, call: ast.Call, key: str, scope: Scope) -> bool:
+        """Does this call store into a table whose entry ``key`` a rule drops?"""
+        head = self.effects.chain(call.func, scope)
+        if head is None:
+            return False
+        for table in self.world.ruled.drop_entries:
+            owner, _, name = table.rpartition(".")
+            module = owner if owner in self.world.tree.modules else owner.rpartition(".")[0]
+            if not head.startswith(f"{module}."):
+                continue
+            inside = table[len(module) + 1 :]
+            if self.world.ruled.drops_entry(module, inside, key) and self._mentions(head, module, name):
+                return True
+        return False
+
+    def _mentions(self, head: str, module: str, table: str) -> bool:
+        """Does the function ``head`` of the module name the table in its body?"""
+        parsed = self.world.tree.parse_module(module)
+        body: Sequence[ast.stmt] = parsed.body if parsed is not None else ()
+        node: ast.AST | None = None
+        for part in head[len(module) + 1 :].split("."):
+            node = next((n for n in body if isinstance(n, FUNCTIONS + (ast.ClassDef,)) and n.name == part), None)
+            body = getattr(node, "body", ())
+        return node is not None and any(table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in walk(node))
+
+    def _gone_import(self, item: Item, scope: Scope) -> str:
+        """The module that this import asks for, when a rule drops it and the output says so with a guard."""
+        if GUARD.encode() not in self.out.data:
+            return ""
+        target, symbol = self._import_target(item)
+        for name in (f"{target}.{symbol}", target) if symbol else (target,):
+            path = self.world.tree.modules.get(name, "")
+            if self.world.ruled.drops_module(name, path) and guarded(self.out.data, name):
+                return name
+        return ""
+
+    def _import_target(self, item: Item) -> tuple[str, str]:
+        key = item.key
+        if key[0] == "Import":
+            return key[1], ""
+        return self.resolve(key[1], key[2]) or "", key[3]
+
+    def _reason(self, item: Item, scope: Scope) -> str:
+        """Why a removal loses more than a name; ``""`` when it does not."""
+        if not isinstance(item.node, ast.stmt) or item.kind == "Import":
+            return ""
+        found = self.effects.effect(item.node, scope)
+        return f" ({found})" if found else ""
+
+    def _build(self, node: Definition, parent: Scope) -> Scope:
+        if isinstance(node, ast.ClassDef):
+            return class_scope(node, parent, self.resolve)
+        return function_scope(node, parent, self.resolve)
+
+    def _problem(self, up: int, out: int, text: str) -> None:
+        path = self.result.path
+        place = f"{path}:{out}" if out else path
+        self.result.problems.append(f"{place}: {text}" + (f" (upstream line {up})" if up else ""))
+
+
+def _has_effects(body: Sequence[ast.stmt]) -> bool:
+    """Does a handler do more than bind names or pass?"""
+    return not all(
+        isinstance(node, ast.Assign | ast.AnnAssign | ast.Pass | ast.Import | ast.ImportFrom) for node in body
+    )
+
+
+def _identifiers(tree: ast.AST) -> set[str]:
+    return {node.id for node in walk(tree) if isinstance(node, ast.Name)}

@@ -1,0 +1,62 @@
+"""Names that code builds: regular expressions that every value of a string expression matches."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from pruner.verify.nodes import walk
+
+
+def chain_text(node: ast.AST) -> str:
+    """``a.b.c`` for a chain of names, else ``""``."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    parts.append(node.id)
+    return ".".join(reversed(parts))
+
+
+def returned(function: ast.FunctionDef | None) -> set[str] | None:
+    """The strings that a method returns when every ``return`` is a plain string."""
+    if function is None:
+        return None
+    found: set[str] = set()
+    for node in walk(function):
+        if isinstance(node, ast.Return):
+            if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
+                return None
+            found.add(node.value.value)
+    return found
+
+
+def regex(node: ast.expr, module: str = "") -> str:
+    """A regular expression that every value of a string expression matches.
+
+    ``module`` is what ``__name__`` means where the expression stands.
+    """
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return re.escape(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return join([regex(item, module) for item in node.values])
+    if isinstance(node, ast.FormattedValue) and module and isinstance(node.value, ast.Name):
+        return module if node.value.id == "__name__" else ".*"
+    if isinstance(node, ast.Name) and node.id == "__name__" and module:
+        return module
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return join([regex(node.left, module), regex(node.right, module)])
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        if isinstance(node.left.value, str):
+            return join([re.escape(part) for part in re.split(r"(?=%[sdr])", node.left.value)]).replace("%s", ".*")
+    return ".*"
+
+
+def join(parts: list[str]) -> str:
+    """Patterns side by side, as one."""
+    joined = "".join(parts)
+    while ".*.*" in joined:
+        joined = joined.replace(".*.*", ".*")
+    return joined

@@ -1,0 +1,59 @@
+"""One canonical statement, and questions about match patterns."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from pruner.verify.names import pattern_names
+from pruner.verify.terms import Term
+
+
+@dataclass(slots=True)
+class Item:
+    """One canonical statement. ``blocks`` are its suites; definitions keep their node instead."""
+
+    kind: str
+    key: Term
+    line: int
+    node: ast.AST
+    blocks: tuple[list[Item], ...] = ()
+    binds: tuple[str, ...] = ()
+    leaves: bool = False
+    _signature: Any = field(default=None, repr=False)
+
+    @property
+    def signature(self) -> Any:
+        """Equal for equal statements; a definition is named here, not compared."""
+        if self._signature is None:
+            self._signature = (self.kind, self.key, tuple(tuple(i.signature for i in b) for b in self.blocks))
+        return self._signature
+
+
+def captures(case: ast.match_case, names: set[str]) -> bool:
+    """Does this case capture all of these names?"""
+    return names <= set(pattern_names(case.pattern))
+
+
+def irrefutable(pattern: ast.pattern) -> bool:
+    """Does the pattern match everything?"""
+    if isinstance(pattern, ast.MatchAs):
+        return pattern.pattern is None or irrefutable(pattern.pattern)
+    return isinstance(pattern, ast.MatchOr) and any(irrefutable(item) for item in pattern.patterns)
+
+
+def matches(pattern: ast.pattern, subject: Term) -> bool | None:
+    """Does a constant subject match this literal pattern? None: cannot say."""
+    if subject[0] != "=":
+        return None
+    if isinstance(pattern, ast.MatchSingleton):
+        return bool(subject[2] == repr(pattern.value))
+    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
+        return True
+    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
+        return bool(ast.literal_eval(subject[2]) == pattern.value.value)
+    if isinstance(pattern, ast.MatchOr):
+        answers = [matches(item, subject) for item in pattern.patterns]
+        return True if True in answers else None if None in answers else False
+    return None

@@ -1,0 +1,115 @@
+"""Values of operators: ``not``, ``and``, comparisons, conditional expressions, f-strings."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from pruner.verify import values as v
+from pruner.verify.chains import Chains
+from pruner.verify.scopes import Scope
+from pruner.verify.values import UNKNOWN, Val
+
+
+class Operators(Chains):
+    """What an operator gives, from what its operands give."""
+
+    def _Constant(self, node: ast.Constant, scope: Scope) -> Val:
+        if node.value is None or isinstance(node.value, bool | int | float | str):
+            return v.const(node.value)
+        return UNKNOWN
+
+    def _UnaryOp(self, node: ast.UnaryOp, scope: Scope) -> Val:
+        inner = self.value(node.operand, scope)
+        if isinstance(node.op, ast.Not):
+            return v.const(not inner.truth, inner.stated) if inner.truth is not None else v.BOOLEAN
+        if isinstance(node.op, ast.USub) and inner.exact and inner.consts is not None:
+            value = inner.consts[0]
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return v.const(-value, inner.stated)
+        return UNKNOWN
+
+    def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Val:
+        stop = isinstance(node.op, ast.Or)
+        found = [self.value(item, scope) for item in node.values]
+        stated = any(val.stated for val in found)
+        boolean = all(val.boolean for val in found)
+        known: Val | None = None
+        for val in found:
+            known = val
+            if val.truth is None:
+                break
+            if val.truth == stop:
+                return Val(val.consts, val.truth, val.boolean, val.stated or stated, val.bounds)
+        else:
+            assert known is not None
+            return Val(known.consts, known.truth, known.boolean, stated, known.bounds)
+        # Past an unknown operand only the truth can be known: x and False is falsy, not False.
+        if any(val.truth == stop for val in found):
+            return Val((stop,) if boolean else None, stop, boolean, stated)
+        return Val(boolean=boolean)
+
+    def _Compare(self, node: ast.Compare, scope: Scope) -> Val:
+        if len(node.ops) != 1:
+            return UNKNOWN
+        name, right_node = type(node.ops[0]).__name__, node.comparators[0]
+        left = self.value(node.left, scope)
+        boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
+        if name in ("In", "NotIn"):
+            container = _container(right_node)
+            if container is not None:
+                answer = v.contains(left, container, name == "NotIn")
+                return v.const(answer, True) if answer is not None else boolean
+        right = self.value(right_node, scope)
+        answer = v.compare(left, name, right)
+        if answer is None:
+            answer = self.classes.impossible(left, name, right)
+        if answer is None:
+            return v.BOOLEAN if left.consts is not None and right.consts is not None else boolean
+        return v.const(answer, left.stated or right.stated or bool(left.member or right.member))
+
+    def _IfExp(self, node: ast.IfExp, scope: Scope) -> Val:
+        test = self.value(node.test, scope)
+        if test.truth is not None:
+            chosen = self.value(node.body if test.truth else node.orelse, scope)
+            return Val(chosen.consts, chosen.truth, chosen.boolean, True, chosen.bounds, chosen.member)
+        a, b = self.value(node.body, scope), self.value(node.orelse, scope)
+        if a.consts is not None and b.consts is not None:
+            return v.among(tuple(dict.fromkeys((*a.consts, *b.consts))), a.stated or b.stated)
+        return Val(truth=a.truth if a.truth == b.truth else None, boolean=a.boolean and b.boolean)
+
+    def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Val:
+        return self.value(node.value, scope)
+
+    def _Lambda(self, node: ast.Lambda, scope: Scope) -> Val:
+        return Val(truth=True)
+
+    def _JoinedStr(self, node: ast.JoinedStr, scope: Scope) -> Val:
+        text, stated = "", False
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue) and (
+                part.format_spec is not None or part.conversion not in (-1, 115)
+            ):
+                return UNKNOWN
+            val = self.value(part.value if isinstance(part, ast.FormattedValue) else part, scope)
+            if not val.exact or val.consts is None:
+                return UNKNOWN
+            text += str(val.consts[0])
+            stated = stated or val.stated
+        return v.const(text, stated)
+
+
+def _container(node: ast.expr) -> tuple[Any, ...] | None:
+    """The elements of a literal tuple, list or set of constants. ``("x")`` is a string, not a container."""
+    if not isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return None
+    found = literal(node)
+    return tuple(found[0]) if found is not None else None
+
+
+def literal(node: ast.expr) -> tuple[Any] | None:
+    """The value of a literal, in a tuple; None when it is none."""
+    try:
+        return (ast.literal_eval(node),)
+    except (ValueError, TypeError, SyntaxError):
+        return None

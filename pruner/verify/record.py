@@ -1,0 +1,43 @@
+"""What is remembered of a kept file; small enough to send between processes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from pruner.verify.names import Import
+
+DOTTED = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
+GETTERS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
+REFLECTION = frozenset({"globals", "vars", "locals", "dir", "exec", "eval"})
+UNSET = "<computed>"
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a kept file binds, imports, names and does by name."""
+
+    path: str
+    module: str = ""
+    parsed: bool = True
+    bound: frozenset[str] = frozenset()
+    imports: list[Import] = field(default_factory=list)
+    stars: tuple[str, ...] = ()
+    listed: frozenset[str] | None = None  # a literal __all__
+    rebound: frozenset[str] = frozenset()
+    identifiers: frozenset[str] = frozenset()
+    attributes: frozenset[str] = frozenset()  # names behind a dot
+    plain: frozenset[str] = frozenset()  # those of them on a plain variable that is no import and not self
+    members: frozenset[str] = frozenset()  # names that class bodies bind or that are stored on self
+    strings: frozenset[str] = frozenset()
+    patterns: frozenset[str] = frozenset()  # regular expressions of built identifiers
+    chains: dict[str, int] = field(default_factory=dict)  # dotted chain on an imported name or class -> line
+    used: set[str] = field(default_factory=set)  # those of them outside comparisons
+    loose: dict[str, int] = field(default_factory=dict)  # imported names and classes used as plain values
+    stores: list[tuple[str, str, int, Any, str]] = field(default_factory=list)  # chain, attribute, line, value, class
+    gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
+    loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
+    reflects: frozenset[str] = frozenset()
+    definers: list[tuple[str, str]] = field(default_factory=list)  # stated attribute, class that has it
+    walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

@@ -1,0 +1,265 @@
+"""The expression walk of a survey. A loop over a stack: ``ast.NodeVisitor`` costs three times as much.
+
+Blind to names that are put together in ways other than an f-string, ``+``, ``%`` or a plain string.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from pruner.verify.built import chain_text, join, regex, returned
+from pruner.verify.names import FUNCTIONS, module_names
+from pruner.verify.nodes import children, walk
+from pruner.verify.record import DOTTED, GETTERS, REFLECTION, UNSET, Survey
+
+
+class Walker:
+    """Fills a :class:`Survey` from a syntax tree."""
+
+    def __init__(self, result: Survey, roots: set[str], facts: frozenset[str], module: str) -> None:
+        self.result = result
+        self.roots = roots
+        self.facts = facts
+        self.module = module
+        self.identifiers: set[str] = set(result.bound)
+        self.strings: set[str] = set()
+        self.patterns: set[str] = set()
+        self.reflects: set[str] = set()
+        self.attributes: set[str] = set()
+        self.plain: set[str] = set()
+        self.refined: set[ast.expr] = set()  # built names whose parts are known: no pattern of their own
+        self.members: set[str] = set()
+        self.methods: dict[str, ast.FunctionDef] = {}
+
+    def finish(self) -> None:
+        """Freeze the collected sets."""
+        self.result.identifiers = frozenset(self.identifiers)
+        self.result.attributes = frozenset(self.attributes)
+        self.result.plain = frozenset(self.plain)
+        self.result.members = frozenset(self.members)
+        self.result.strings = frozenset(self.strings)
+        self.result.patterns = frozenset(self.patterns)
+        self.result.reflects = frozenset(self.reflects)
+
+    def walk(self, tree: ast.AST, owner: str = "") -> None:
+        """Walk everything below ``tree``; ``owner`` is the class whose methods these are."""
+        stack: list[ast.AST] = [tree]
+        identifiers, roots = self.identifiers, self.roots
+        while stack:
+            node = stack.pop()
+            kind = type(node)
+            if kind is ast.Name:
+                name = node.id  # type: ignore[attr-defined]
+                identifiers.add(name)
+                if name in roots and type(node.ctx) is ast.Load:  # type: ignore[attr-defined]
+                    self.result.loose.setdefault(name, node.lineno)  # type: ignore[attr-defined]
+            elif kind is ast.Attribute:
+                rest = self._attribute(node, owner)  # type: ignore[arg-type]
+                if rest is not None:
+                    stack.append(rest)
+            elif kind is ast.Constant:
+                self._string(node.value)  # type: ignore[attr-defined]
+            elif kind is ast.Call:
+                self._call(node, owner, stack)  # type: ignore[arg-type]
+            elif kind is ast.Compare:
+                self._compare(node, stack)  # type: ignore[arg-type]
+            elif kind is ast.Expr:
+                value = node.value  # type: ignore[attr-defined]
+                if type(value) is not ast.Constant:  # docstrings and stray strings are not names
+                    stack.append(value)
+            elif kind in FUNCTIONS:
+                identifiers.add(node.name)  # type: ignore[attr-defined]
+                arguments: ast.arguments = node.args  # type: ignore[attr-defined]
+                for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                    identifiers.add(arg.arg)
+                stack.extend(arguments.defaults)
+                stack.extend(d for d in arguments.kw_defaults if d is not None)
+                stack.extend(node.decorator_list)  # type: ignore[attr-defined]
+                stack.extend(node.body)  # type: ignore[attr-defined]
+                self._annotations(node)  # type: ignore[arg-type]
+            elif kind is ast.ClassDef:
+                identifiers.add(node.name)  # type: ignore[attr-defined]
+                for base in node.bases:  # type: ignore[attr-defined]
+                    self._quiet(base)
+                stack.extend(k.value for k in node.keywords)  # type: ignore[attr-defined]
+                stack.extend(node.decorator_list)  # type: ignore[attr-defined]
+                self._class(node)  # type: ignore[arg-type]
+            elif kind is ast.AnnAssign:
+                self._quiet(node.annotation)  # type: ignore[attr-defined]
+                if isinstance(node.target, ast.Attribute):  # type: ignore[attr-defined]
+                    self._stored(node.target, node.value, owner)  # type: ignore[attr-defined]
+                stack.append(node.target)  # type: ignore[attr-defined]
+                if node.value is not None:  # type: ignore[attr-defined]
+                    stack.append(node.value)  # type: ignore[attr-defined]
+            elif kind is ast.Assign:
+                listing = False
+                for target in node.targets:  # type: ignore[attr-defined]
+                    if isinstance(target, ast.Attribute):
+                        self._stored(target, node.value, owner)  # type: ignore[attr-defined]
+                    stack.append(target)
+                    listing = listing or (isinstance(target, ast.Name) and target.id == "__all__")
+                if not (listing and self.result.listed is not None):  # __all__ is asked for apart
+                    stack.append(node.value)  # type: ignore[attr-defined]
+            elif kind is ast.Import or kind is ast.ImportFrom:
+                for alias in node.names:  # type: ignore[attr-defined]
+                    identifiers.update(alias.name.split("."))
+                    if alias.asname:
+                        identifiers.add(alias.asname)
+            elif kind is ast.JoinedStr or kind is ast.BinOp:
+                self._pattern(node)  # type: ignore[arg-type]
+                stack.extend(children(node))
+            else:
+                if kind is ast.keyword and node.arg:  # type: ignore[attr-defined]
+                    identifiers.add(node.arg)  # type: ignore[attr-defined]
+                stack.extend(children(node))
+
+    def _class(self, node: ast.ClassDef) -> None:
+        outer = self.methods
+        self.methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
+        names = module_names(ast.Module(node.body, []), self.module, True)
+        self.members.update(names.bindings)
+        self.result.definers.extend((name, node.name) for name in self.facts & names.bindings.keys())
+        for item in node.body:
+            self.walk(item, node.name)
+        self.methods = outer
+
+    def _annotations(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        arguments = node.args
+        for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
+            if arg is not None and arg.annotation is not None:
+                self._quiet(arg.annotation)
+        if node.returns is not None:
+            self._quiet(node.returns)
+
+    def _quiet(self, node: ast.AST) -> None:
+        """Names and chains that are named, but do not hand the object on (annotations, bases)."""
+        for item in walk(node):
+            if isinstance(item, ast.Name):
+                self.identifiers.add(item.id)
+            elif isinstance(item, ast.Attribute):
+                self.attributes.add(item.attr)
+                chain = chain_text(item)
+                if chain and chain.partition(".")[0] in self.roots:
+                    self.result.chains.setdefault(chain, item.lineno)
+            elif isinstance(item, ast.Constant):
+                self._string(item.value)
+
+    def _attribute(self, node: ast.Attribute, owner: str) -> ast.AST | None:
+        """Record a chain; give back what is left to walk."""
+        self.attributes.add(node.attr)
+        item: ast.expr = node.value
+        parts = [node.attr]
+        while type(item) is ast.Attribute:
+            self.attributes.add(item.attr)
+            parts.append(item.attr)
+            item = item.value
+        if type(item) is not ast.Name:
+            return item
+        self.identifiers.add(item.id)
+        if item.id in self.roots:
+            chain = ".".join([item.id, *reversed(parts)])
+            self.result.chains.setdefault(chain, node.lineno)
+            self.result.used.add(chain)
+            if parts[0] == "__path__":
+                self.result.walks.append((node.lineno, chain.rpartition(".")[0]))
+        elif item.id not in ("self", "cls"):
+            self.plain.add(parts[-1])
+        if parts[0] == "__path__" and item.id not in self.roots:
+            self.result.walks.append((node.lineno, ""))
+        return None
+
+    def _compare(self, node: ast.Compare, stack: list[ast.AST]) -> None:
+        for item in (node.left, *node.comparators):
+            chain = chain_text(item) if isinstance(item, ast.Attribute) else ""
+            if chain and chain.partition(".")[0] in self.roots:
+                head, *rest = chain.split(".")
+                self.identifiers.add(head)
+                self.attributes.update(rest)
+                self.result.chains.setdefault(chain, item.lineno)
+            else:
+                stack.append(item)
+
+    def _stored(self, target: ast.Attribute, value: ast.expr | None, owner: str) -> None:
+        if isinstance(target.value, ast.Name) and target.value.id in ("self", "cls"):
+            self.members.add(target.attr)
+            if target.attr in self.facts:
+                self.result.definers.append((target.attr, owner))
+        base = chain_text(target.value)
+        root = base.partition(".")[0]
+        if root in self.roots or target.attr in self.facts:
+            stored = value.value if isinstance(value, ast.Constant) else UNSET
+            home = owner if root == "self" and base == "self" else ""
+            self.result.stores.append((base, target.attr, target.lineno, stored, home))
+
+    def _call(self, node: ast.Call, owner: str, stack: list[ast.AST]) -> None:
+        head = chain_text(node.func)
+        tail = head.rpartition(".")[2]
+        if head in GETTERS and len(node.args) > 1:
+            name = node.args[1]
+            store = head in ("setattr", "delattr")
+            base = chain_text(node.args[0])
+            if base == "self" and owner:
+                base = f"self:{owner}"
+            pattern, method = self._refined(name)
+            self.result.gets.append((node.lineno, base, pattern, store, method))
+            # The object is read by name, not handed on; the name is in the pattern.
+            if base.partition(".")[0] in self.roots:
+                self.identifiers.add(base.partition(".")[0])
+                if "." in base:
+                    self.result.chains.setdefault(base, node.lineno)
+                stack.extend(node.args[1:])
+                return
+        elif tail in ("import_module", "__import__") and node.args:
+            package = regex(node.args[1]) if len(node.args) > 1 and tail == "import_module" else ""
+            self.result.loads.append((node.lineno, regex(node.args[0], re.escape(self.module)), package))
+        elif head in REFLECTION:
+            if head == "dir" or (head == "vars" and node.args):
+                base = chain_text(node.args[0]) if node.args else ""
+                if head == "vars" and base == "self":
+                    base = ""  # an instance's own attributes, not the class's methods
+                base = f"self:{owner}" if base in ("self", "cls") else base
+                self.result.gets.append((node.lineno, base, ".*", False, "dir"))
+            else:
+                self.reflects.add(head)
+        elif head in ("isinstance", "issubclass") and len(node.args) == 2:
+            self.identifiers.add(head)
+            self._quiet(node.args[1])
+            stack.append(node.args[0])
+            return
+        for keyword in node.keywords:
+            if keyword.arg in self.facts and (tail in ("replace", "_replace") or tail[:1].isupper()):
+                value = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNSET
+                self.result.stores.append((head, str(keyword.arg), node.lineno, value, ""))
+        stack.extend(children(node))
+
+    def _refined(self, name: ast.expr) -> tuple[str, str]:
+        """The pattern of a built name; ``f"forward_{self.device()}"`` is read with what ``device`` returns."""
+        if isinstance(name, ast.JoinedStr):
+            for item in name.values:
+                call = item.value if isinstance(item, ast.FormattedValue) else None
+                if isinstance(call, ast.Call) and not call.args and chain_text(call.func).startswith("self."):
+                    method = chain_text(call.func).partition(".")[2]
+                    found = returned(self.methods.get(method))
+                    if found:
+                        choice = f"(?:{'|'.join(sorted(map(re.escape, found)))})"
+                        parts = [choice if other is item else regex(other) for other in name.values]
+                        self.refined.add(name)
+                        return join(parts), method
+        return regex(name), ""
+
+    def _string(self, value: object) -> None:
+        if not isinstance(value, str) or not value:
+            return
+        if len(value) <= 120:
+            self.strings.add(value)
+        if "." in value or "/" in value:
+            self.strings.update(DOTTED.findall(value))
+
+    def _pattern(self, node: ast.expr) -> None:
+        if node in self.refined:
+            return
+        text = regex(node)
+        bare = text.replace(".*", "").replace("\\", "")
+        if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
+            self.patterns.add(text)
