@@ -64,6 +64,7 @@ class Absences:
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
             return False  # the guard stands for this import, whatever became of its names
         if item.kind == "Import" and self._probe(item, gone):
+            item.pinned = True
             return False
         return self._gone(item, scope)
 
@@ -120,7 +121,7 @@ class Absences:
             return True  # a second import of the same thing under the same name binds nothing new
         if item.kind == "Import" and item.binds == ("*",):
             return scope.kind == "module" and self._star(item)
-        if item.binds and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
+        if item.binds and not item.pinned and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
             # Bound elsewhere in the output too, but nothing there reads it: each binding is dead.
             if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
                 return self._gone(item, scope)

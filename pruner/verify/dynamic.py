@@ -162,6 +162,8 @@ class Dynamic:
         for path in sorted(self.output.tree.files):
             if not path.endswith(DATA) or ".dist-info/" in path or self.output.tree.files[path] is not None:
                 continue
+            if path == "PRUNED.json":  # facts name what they speak of, kept or not
+                continue
             data = self.output.tree.read(path)
             if len(data) > LARGEST or not any(top + b"." in data for top in tops):
                 continue

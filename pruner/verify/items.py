@@ -21,6 +21,7 @@ class Item:
     blocks: tuple[list[Item], ...] = ()
     binds: tuple[str, ...] = ()
     leaves: bool = False
+    pinned: bool = False  # an import that is there to see whether it works
     _signature: Any = field(default=None, repr=False)
 
     @property
