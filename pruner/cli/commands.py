@@ -125,6 +125,8 @@ def prune(
     with Screen() as screen:
         result = run(options, screen.progress)
     where = "nothing was written (--dry-run)" if dry_run else f"{output} and {reports}"
+    if result.exit_code == ExitCode.REFUTED:
+        where = f"{output}.refuted and {reports}; {output} is as it was"
     return _finish(screen, result, where, as_json)
 
 
@@ -158,18 +160,28 @@ def fetch(version: str | None, unlocked: bool, offline: bool, lock: Path | None,
 
 @prune.command()
 @click.option("--output", type=_path(exists=True, file_okay=False), default=OUTPUT, show_default=True, metavar="DIR")
+@click.option(
+    "--rules",
+    type=_path(),
+    multiple=True,
+    metavar="FILE",
+    help="The rule files it was made with.  [default: rules/cuda_only.yaml]",
+)
 @_upstream
 @_jobs
 @_json
-def verify(output: Path, upstream: str | None, jobs: int | None, as_json: bool) -> int:
-    """Check a pruned tree against the upstream it was made from.
+@_cache
+def verify(
+    output: Path, rules: tuple[Path, ...], upstream: str | None, jobs: int | None, as_json: bool, cache: Path | None
+) -> int:
+    """Check a pruned tree against the upstream and the rules it was made from.
 
     Exit codes: 0 nothing refuted, 2 cannot run, 3 refuted.
     """
     from pruner.console import Screen
     from pruner.pipeline import verify_output
 
-    verdicts = verify_output(output, upstream, jobs or cores())
+    verdicts = verify_output(output, upstream, jobs or cores(), rules, cache)
     Screen().verdicts(verdicts)
     code = ExitCode.REFUTED if any(row.result == "refuted" for row in verdicts) else ExitCode.CLEAN
     if as_json:
@@ -197,6 +209,10 @@ def _finish(screen: Screen, result: RunResult, where: str, as_json: bool) -> int
 
     screen.findings(result.findings)
     document: Mapping[str, Any] = result.document
+    for row in document.get("verdicts", ()):
+        if row["result"] == "refuted":
+            for detail in row["details"]:
+                screen.line(f"refuted by {row['check']}: {detail}")
     if document:
         screen.summary("prune", [*summary(document), ("written", where)])
     if as_json:

@@ -149,6 +149,14 @@ class Walker:
                 if target is not None:
                     self.unit.reads.append((target, chain[2], pos))
 
+    def store(self, e: Expr, pos: int) -> None:
+        """A store into a part of an object: the object is read, the stored name is no value to fold."""
+        chains = self.unit.remains.chains
+        before = len(chains)
+        self.red.raw(e)
+        for index in range(before, len(chains)):
+            self._note(chains[index], pos)
+
     # -- blocks ------------------------------------------------------------------------------
 
     def block(self, block: Block) -> int:
@@ -354,7 +362,7 @@ class Walker:
         """Names bound, and the objects whose parts are stored into."""
         for target in targets:
             if target[0] == "s":
-                self.read(target[1], pos)
+                self.store(target[1], pos)
             elif target[0] == "n":
                 self.unit.remains.chains.append(("n", target[1], ()))
                 self._note(("n", target[1], ()), pos)
@@ -429,7 +437,7 @@ class Walker:
     def _del(self, s: Stmt) -> int:
         for target in s[3]:
             if target[0] == "s":
-                self.read(target[1], s[1])
+                self.store(target[1], s[1])
             elif target[0] == "n":
                 self.unit.remains.chains.append(("n", target[1], ()))
                 self._note(("n", target[1], ()), s[1])

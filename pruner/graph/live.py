@@ -11,11 +11,11 @@ modules instead; reflection over modules that never appear as values.
 
 from __future__ import annotations
 
-import itertools
 import re
 import sys
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import networkx as nx
 
@@ -275,6 +275,7 @@ class Marker:
             self._drain()
             changed = self._keep_cycles()
             changed |= self._freeze_lost()
+            changed |= self._freeze_overwriting()
             if not changed and not self._keep_required():
                 break
         self._collect_dead_aliases()
@@ -541,6 +542,48 @@ class Marker:
             if any(fnmatchcase(relative, pattern) for pattern in members) and not self.drops.module(module):
                 self.escape(module, node, 0, private=False)
 
+    # -- stores from other modules -----------------------------------------------------------------
+
+    def part_stores(self) -> list[tuple[str, str, str, int]]:
+        """Stores of live modules into globals of modules of the tree: (module, name, storing module, position)."""
+        found = []
+        for module, state in self.out.states.items():
+            if not state.executed:
+                continue
+            for root, path, guards, pos in state.summary.part_stores:
+                if path[-1][0] != "." or (guards and not self.world.alive(module, guards)):
+                    continue
+                symbol, rest = self.world.follow(module, root, path[:-1])
+                if symbol.kind != "module" or rest:
+                    continue
+                target = self.state(symbol.module)
+                names = list(target.summary.stores) if path[-1] == ".*" and target is not None else [path[-1][1:]]
+                found += [(symbol.module, name, module, pos) for name in names]
+        return found
+
+    def contradictions(self) -> set[tuple[str, str]]:
+        """Globals that had a value by the rules although live code of another module stores into them."""
+        found: set[tuple[str, str]] = set()
+        for module, name, _, _ in self.part_stores():
+            known = self.world.chain(module, name, ())
+            if (known is not None and known.origin) or f"{module}.{name}" in self.world.facts:
+                found.add((module, name))
+        return found
+
+    def rejected(self) -> list[Finding]:
+        """Stated facts that a store of live code contradicts: they fold nothing."""
+        stated = {subject: value.origin for subject, value in self.world.facts.items()}
+        out = []
+        for module, name, storing, pos in self.part_stores():
+            for rule in sorted(stated.get(f"{module}.{name}", ())):
+                text = f"the fact {module}.{name} (rule {rule}) is contradicted by this store and folds nothing"
+                out.append(
+                    Finding(
+                        "PR221", self._path(storing), line_of(pos), text, "correct the rule, or drop the store's code"
+                    )
+                )
+        return out
+
     # -- refinements at the fixed point -------------------------------------------------------
 
     def _keep_cycles(self) -> bool:
@@ -635,7 +678,6 @@ class Marker:
             if not state.executed:
                 continue
             dead = self.out.dead_aliases.setdefault(module, set())
-            self._overwritten(state, dead)
             for item in state.items:
                 if item.kind == "import" and not item.live and self._removable(state, item):
                     dead.add((item.stmt[1], item.index))
@@ -646,36 +688,34 @@ class Marker:
             self.out.dead_aliases.setdefault(module, set()).add((s[1], index))
             self.out.states[module].touched = True
 
-    @staticmethod
-    def _overwritten(state: ModuleState, dead: set[tuple[int, int]]) -> None:
-        """An import whose name the next statements import again, unconditionally: folding made it useless.
+    def _freeze_overwriting(self) -> bool:
+        """A decided ``if`` that binds an imported name again stays behind its literal test.
 
-        ``from a import f`` / ``if not is_cpu(): from b import f`` binds f twice once the test is gone.
+        ``from a import f`` / ``if not is_cpu(): f = g``: without the test the first import would be
+        one that nobody uses, which checkers report and upstream did not have.
         """
-        for name, items in state.names.items():
-            alive = [i for i in items if i.live]
-            for first, second in itertools.pairwise(alive):
-                if (
-                    first.kind != "import"
-                    or second.kind not in ("import", "value")
-                    or first.conditional
-                    or second.conditional
-                ):
-                    continue
-                if second.kind == "value" and (name in _reads(second.stmt) or second.stmt[5] not in "=:"):
-                    continue
-                between = state.items[state.items.index(first) + 1 : state.items.index(second)]
-                folded = any(state.unit.decisions.values()) and second.stmt[1] & 0xFFFF
-                span = range(first.stmt[1] + 1, second.stmt[1])
-                seen = any(p in span for p, _ in state.effects) or any(
-                    p in span and c[1] == name
-                    for (_, p), c in zip(state.unit.lines, state.unit.remains.chains, strict=False)
-                )
-                others = [i for i in state.items if i.stmt[1] == first.stmt[1] and i is not first and i.live]
-                if (first.stmt[1] in state.required and not others) or first.effect or seen:
-                    continue
-                if folded and not any(i.live and i.kind != "import" and name in _reads(i.stmt) for i in between):
-                    dead.add((first.stmt[1], first.index))
+        changed = False
+        for state in list(self.out.states.values()):
+            if not state.executed:
+                continue
+            positions: set[int] = set()
+            for name, items in state.names.items():
+                alive = [i for i in items if i.live]
+                for first, second in pairwise(alive):
+                    if (
+                        first.kind == "import"
+                        and second.kind in ("import", "value")
+                        and not first.in_try
+                        and not second.conditional
+                    ):
+                        guards = [s.guards for s in state.summary.stores.get(name, ()) if s.stmt[1] == second.stmt[1]]
+                        positions |= {g[2] for found in guards for g in found}
+            positions -= state.frozen
+            if positions:
+                state.frozen |= positions
+                self._rewalk(state)
+                changed = True
+        return changed
 
     def _removable(self, state: ModuleState, item: Item) -> bool:
         """An import nobody reads any more. One that upstream itself never read stays, unless it is plain."""

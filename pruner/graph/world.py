@@ -42,12 +42,12 @@ class Purities:
 class ProgramWorld:
     """Implements ``fold.evaluate.World`` over a module table and a policy."""
 
-    def __init__(self, table: ModuleTable, policy: Policy) -> None:
+    def __init__(self, table: ModuleTable, policy: Policy, poisoned: set[tuple[str, str]] | None = None) -> None:
         self.table = table
         self.policy = policy
         self.facts: dict[str, Value] = {}
         self.used: dict[str, int] = {}
-        self.poisoned: set[tuple[str, str]] = set()
+        self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
         self.dropped: set[str] = set()  # canonical names of dropped symbols
         self.purities = Purities(policy.pure)
         self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
@@ -284,6 +284,7 @@ class ProgramWorld:
             # A default does not change what the environment holds: f('X', '0') is read as f('X').
             known = self.facts.get(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
         if known is not None and not self._contradicted(text):
+            self.matched |= known.origin
             return known
         return None
 

@@ -222,7 +222,7 @@ class StatementEditor:
         if isinstance(value, ast.Dict):
             nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
         else:
-            nodes = [(e, e) for e in value.elts]  # type: ignore[union-attr]
+            nodes = [(e, e) for e in value.elts]  # type: ignore[attr-defined]
         elements = self._spans(value, nodes)
         dead = list(decision.detail)
         cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
@@ -562,6 +562,12 @@ class StatementEditor:
         hoisted = self._hoisted(self._other(node, body))
         if not left and not effect and not hoisted:
             return False
+        if not left:
+            parts = ([effect] if effect else []) + hoisted
+            self._replace(
+                lead, self._node_end(node), (text.newline + text.indent(node.lineno)).join(parts), node, cause
+            )
+            return True
         prefix = b"".join(
             part + text.newline + text.indent(node.lineno) for part in ([effect] if effect else []) + hoisted
         )

@@ -30,17 +30,25 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
         drops = drops_of(policy, loader.table, matched)
         loader.excluded = set(drops.modules)
         progress("link", 0.05)
-        world = ProgramWorld(loader.table, policy)
-        marker = Marker(loader.table, world, policy, drops)
-        mark_roots(marker, snapshot, policy, matched)
-        progress("mark", 0.1)
-        live = marker.run()
+        poisoned: set[tuple[str, str]] = set()
+        while True:
+            world = ProgramWorld(loader.table, policy, poisoned)
+            marker = Marker(loader.table, world, policy, drops)
+            mark_roots(marker, snapshot, policy, matched)
+            progress("mark", 0.1)
+            live = marker.run()
+            # A store that live code makes into another module takes the fact or constant away; what
+            # rested on it is worked out again without it. Every turn loses a constant, so this ends.
+            found = marker.contradictions()
+            if found <= poisoned:
+                break
+            poisoned |= found
     finally:
         loader.close()
     progress("rewrite", 0.5)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard)
     progress("collect", 0.8)
-    return _outcome(snapshot, policy, loader, marker, live, results, matched | world.matched)
+    return _outcome(snapshot, policy, loader, marker, live, results, matched | world.matched | drops.entries_met)
 
 
 def _rewrite_all(
@@ -98,6 +106,7 @@ def _outcome(
             files[result.path] = apply(data, noted)
             edits[result.path] = noted
             ranges[result.path] = kept_ranges(data, noted)
+    findings += marker.rejected()
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
     for path, cause in _dead_files(snapshot, policy, loader, marker, live, matched):
@@ -127,7 +136,7 @@ def _dropped_use(marker: Marker, use: object) -> Finding:
 def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
     found = []
     for rule in policy.rules:
-        if rule.verb in ("root", "keep", "drop", "dynamic") and not rule.optional and rule.id not in matched:
+        if rule.verb in ("assume", "root", "keep", "drop", "dynamic") and not rule.optional and rule.id not in matched:
             text = f"rule {rule.id} matches nothing in this tree"
             found.append(
                 Finding(
@@ -169,6 +178,10 @@ def _dead_files(
                 _rule_cause(because, dropped) if dropped else Cause("unreached", (), (f"no live code imports {own}",))
             )
             gone.append((file.path, cause))
+        elif any(t.kind == "path" and fnmatchcase(file.path, t.text) for t in (*policy.keeps, *policy.roots)):
+            matched.update(
+                t.rule for t in (*policy.keeps, *policy.roots) if t.kind == "path" and fnmatchcase(file.path, t.text)
+            )
         elif not _data_kept(file.path, had_code):
             folder = file.path.rpartition("/")[0]
             gone.append((file.path, Cause("unreached", (), (f"every module around {folder} is gone",))))
@@ -176,7 +189,10 @@ def _dead_files(
 
 
 def _unreadable(loader: Loader, module: str) -> bool:
-    return module in loader.untouchable and loader.load(module) is None
+    if module not in loader.untouchable:
+        return False
+    summary = loader.load(module)
+    return summary is None or summary.error != "newer"
 
 
 def _data_kept(path: str, had_code: dict[str, bool]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot
 from pruner.scan import summary as scan
-from pruner.scan.newer import lower_newer
+from pruner.scan.newer import lower_broken, lower_newer
 from pruner.scan.summary import Summary
 
 
@@ -30,7 +30,7 @@ def lower_file(path: Path) -> tuple[bytes, str, int]:
     try:
         return lower_newer(data), "newer", lines
     except (libcst.ParserSyntaxError, ValueError, UnicodeDecodeError):
-        return b"", message, lines
+        return lower_broken(data), message, lines
 
 
 class Loader:
@@ -62,7 +62,7 @@ class Loader:
         if lowered:
             summary = scan.build(path, module, package, lowered, lines)
             summary.error = status
-        else:
+        if status not in ("", "newer"):
             advice = "the file travels byte for byte and nothing is removed because of it"
             self.findings.append(Finding("PR210", path, 0, f"cannot be parsed: {status}", advice))
         if status:

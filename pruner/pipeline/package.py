@@ -30,8 +30,9 @@ _IMPORTS: dict[str, tuple[str, ...]] = {
 }
 _DROPPED_EXTRAS = frozenset({"diffusion", "test", "all", "dev"})
 
-NOTICE = """This tree was made from {name} {version} by prune, which removed parts of it and changed no other
-text. Modified files say so in a comment at their head; PRUNED.json has the upstream digest, the
+NOTICE = """This tree was made from {name} {version} by prune. Parts were removed; where a removal asked for it, a
+literal, `pass`, `if` or `else`, or a call of the guard module stands in their place. No other text was
+changed. Modified files say so in a comment at their head; PRUNED.json has the upstream digest, the
 rules and the kept line ranges of every file. The licence of the upstream project applies unchanged.
 """
 
@@ -47,7 +48,9 @@ def packaging(snapshot: Snapshot, outcome: Outcome, root: str) -> dict[str, byte
     needed = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r and _is_needed(r, words)]
     scripts = _scripts(snapshot, metadata.rpartition("/")[0])
     text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
-    return {"pyproject.toml": text.encode(), "NOTICE": NOTICE.format(name=name, version=version).encode()}
+    licence = next((f.path for f in snapshot.files if f.path.endswith("/licenses/LICENSE")), None)
+    more = {"LICENSE": snapshot.read(licence)} if licence else {}
+    return more | {"pyproject.toml": text.encode(), "NOTICE": NOTICE.format(name=name, version=version).encode()}
 
 
 def _words(snapshot: Snapshot, outcome: Outcome) -> set[str]:
@@ -115,6 +118,7 @@ def _pyproject(
         f"name = {_quote(name)}",
         f"version = {_quote(version)}",
         f"requires-python = {_quote(python)}",
+        'license = {file = "LICENSE"}',
     ]
     lines += ["dependencies = [", *(f"    {_quote(r)}," for r in needed), "]", ""]
     if extras:

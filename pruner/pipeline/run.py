@@ -119,7 +119,7 @@ def _emit_checked(
 ) -> list[Verdict]:
     """Write aside, verify, then put in place (a case's output is put in place whatever the checks say)."""
     aside = options.output.with_name(f"{options.output.name}.refuted")
-    emit.emit_output(snapshot, outcome, aside, extra, force=True)
+    emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)
     verdicts = _verdicts(snapshot, outcome, aside, options, extra, rules, facts)
     if facts is None and any(v.result == "refuted" for v in verdicts):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from configparser import ConfigParser
-from fnmatch import fnmatchcase
 
 from pruner.graph.drops import Drops
 from pruner.graph.live import Marker
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Policy, Snapshot, Target
+from pruner.policy import matches
 
 
 def matching_modules(table: ModuleTable, pattern: str) -> list[str]:
@@ -19,7 +19,7 @@ def matching_modules(table: ModuleTable, pattern: str) -> list[str]:
     if pattern.endswith(".*") and "*" not in pattern[:-2]:
         return [m for m in table.children.get(pattern[:-2], ()) if m in table.paths]
     if any(c in pattern for c in "*?["):
-        return sorted(m for m in table.paths if fnmatchcase(m, pattern))
+        return sorted(m for m in table.paths if matches(pattern, m))
     return [pattern] if pattern in table.paths else []
 
 

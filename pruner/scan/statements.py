@@ -55,6 +55,8 @@ class StatementLowering(Lowering):
 
     def _s_AugAssign(self, node: ast.AugAssign) -> Stmt:
         read = self.expr(_as_load(node.target))
+        if not isinstance(node.target, ast.Name):
+            read = ("u", read)  # `mod.flag += 1` stores the part that it reads
         value = self.opaque([read, self.expr(node.value)])
         return ("=", pos_of(node), node.end_lineno, self.target(node.target), value, "+")
 
