@@ -1,0 +1,1 @@
+"""One module per payment vendor; each registers its client when it is imported."""
