@@ -136,7 +136,7 @@ def test_architecture_shows_the_enforced_layers() -> None:
 def test_architecture_names_every_blind_spot() -> None:
     """When this fails: ``python -m tests.docs.blind``."""
     section = ARCHITECTURE.partition("## What each part is blind to")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE)) == blind_spots().keys()
+    assert blind_spots().keys() <= set(re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE))
 
 
 def test_a_docstring_that_says_blind_is_read() -> None:
