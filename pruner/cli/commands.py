@@ -17,6 +17,7 @@ from pruner.errors import ExitCode
 if TYPE_CHECKING:
     from pruner.console import Screen
     from pruner.model import RunResult, Verdict
+    from pruner.pipeline.answers import Answer
 
 OUTPUT = Path("generated")
 REPORTS = Path("reports")
@@ -201,6 +202,81 @@ def case(folder: Path, out: Path, jobs: int | None, as_json: bool) -> int:
 
     result = run_case(folder, out, jobs or 1)
     return _finish(Screen(quiet=True), result, str(out), as_json)
+
+
+def _reports(command: _F) -> _F:
+    text = "The reports of the run to ask about."
+    return click.option("--reports", type=_path(file_okay=False), default=REPORTS, show_default=True, help=text)(
+        command
+    )
+
+
+def _answer(answer: Answer, as_json: bool) -> int:
+    """Data on stdout: the status in a word, then the lines. Exit 1 for a name that nothing knows."""
+    if as_json:
+        _print_json({"status": answer.status, "lines": list(answer.lines)})
+    else:
+        click.echo(f"{answer.status}:")
+        for line in answer.lines:
+            click.echo(line)
+    return ExitCode.FINDINGS if answer.status == "unknown" else ExitCode.CLEAN
+
+
+@prune.command()
+@click.argument("name")
+@_reports
+@_json
+def why(name: str, reports: Path, as_json: bool) -> int:
+    """Why NAME is kept: the shortest path from a root. NAME: pkg.mod, pkg.mod:name or a path."""
+    from pruner.pipeline.answers import Answers
+
+    return _answer(Answers(reports).why(name), as_json)
+
+
+@prune.command("why-not")
+@click.argument("name")
+@_reports
+@_json
+def why_not(name: str, reports: Path, as_json: bool) -> int:
+    """Why NAME, or the upstream line FILE:LINE, is gone: the cause chain of its removal."""
+    from pruner.pipeline.answers import Answers
+
+    return _answer(Answers(reports).why_not(name), as_json)
+
+
+@prune.command()
+@click.argument("place")
+@click.option("--from-upstream", is_flag=True, help="PLACE is of the upstream tree; print the generated tree's.")
+@_reports
+@_json
+def line(place: str, from_upstream: bool, reports: Path, as_json: bool) -> int:
+    """The upstream place of FILE:LINE of the generated tree, or the other way round."""
+    from pruner.pipeline.answers import Answers
+
+    return _answer(Answers(reports).line(place, from_upstream), as_json)
+
+
+@prune.command()
+@click.argument("folder", default="")
+@click.option("-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="Rows.")
+@_reports
+@_json
+def retained(folder: str, count: int, reports: Path, as_json: bool) -> int:
+    """What holds how many kept lines (dominator tree), within FOLDER if given."""
+    from pruner.pipeline.answers import Answers
+
+    return _answer(Answers(reports).retained(folder, count), as_json)
+
+
+@prune.command()
+@click.argument("rule")
+@_reports
+@_json
+def impact(rule: str, reports: Path, as_json: bool) -> int:
+    """What the ledger attributes to RULE."""
+    from pruner.pipeline.answers import Answers
+
+    return _answer(Answers(reports).impact(rule), as_json)
 
 
 def _finish(screen: Screen, result: RunResult, where: str, as_json: bool) -> int:

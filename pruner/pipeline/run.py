@@ -15,7 +15,7 @@ from pathlib import Path
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import cache, guard
+from pruner.pipeline import cache, guard, stored
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.package import packaging
@@ -91,7 +91,12 @@ def _run(
         if not options.dry_run and options.reports is not None:
             progress("report", 0.0)
             reports = options.reports
-            emit.emit_reports(reports, lambda folder: report.render(document, snapshot, outcome, folder, extra=extra))
+
+            def fill(folder: Path) -> None:
+                report.render(document, snapshot, outcome, folder, extra=extra)
+                (folder / stored.NAME).write_bytes(stored.render(snapshot, outcome))
+
+            emit.emit_reports(reports, fill)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
     return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits)
 

@@ -1,0 +1,105 @@
+"""Questions about a finished run: why, why not, which line, what retains what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pruner.errors import PruneError
+from pruner.pipeline import RunOptions, run
+from pruner.pipeline.answers import Answers
+from pruner.pipeline.stored import line_map
+from pruner.edit import apply, merge
+from pruner.model import Cause, Edit
+
+PROGRAM = {
+    "plat.py": "def is_hip():\n    return False\n",
+    "app.py": (
+        "from plat import is_hip\nimport used\n\n\ndef main():\n    if is_hip():\n        import amd\n\n"
+        "        return amd.go()\n    return used.helper()\n\n\ndef lonely():\n    return 1\n"
+    ),
+    "used.py": "def helper():\n    return 2\n",
+    "amd.py": "def go():\n    return 3\n",
+}
+RULES = """rules:
+  - id: t.hip
+    because: Not here.
+    assume: {plat.is_hip(): false}
+  - id: t.root
+    because: It starts here.
+    root: ["app:main"]
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    base = tmp_path_factory.mktemp("answers")
+    for name, text in PROGRAM.items():
+        (base / "in").mkdir(exist_ok=True)
+        (base / "in" / name).write_text(text)
+    (base / "r.yaml").write_text(RULES)
+    options = RunOptions((base / "r.yaml",), base / "in", base / "out", base / "reports", 1, False, False, base / "cache")
+    assert run(options, lambda *_: None).exit_code == 0
+    return Answers(base / "reports")
+
+
+def test_why_tells_kept_root_removed_and_unknown_apart(answers: Answers) -> None:
+    assert answers.why("app:main").status == "root"
+    kept = answers.why("used:helper")
+    assert kept.status == "kept"
+    assert "t.root" in kept.lines[0]
+    assert "used:helper" in kept.lines[-1]
+    assert answers.why("amd").status == "removed"
+    assert answers.why("app.lonely").status == "removed"
+    assert answers.why("app.mian").status == "unknown"
+
+
+def test_why_not_gives_the_rule_behind_a_line(answers: Answers) -> None:
+    answer = answers.why_not("app.py:7")
+    assert answer.status == "removed"
+    assert "t.hip" in answer.lines[0]
+    assert answers.why_not("app.py:10").status == "kept"
+    assert answers.why_not("amd.py:1").status == "removed"
+    assert answers.why_not("nothing.py:1").status == "unknown"
+    assert answers.why_not("used:helper").status == "kept"
+
+
+def test_lines_map_both_ways(answers: Answers) -> None:
+    upstream = PROGRAM["app.py"].splitlines()
+    output = (answers.reports.parent / "out" / "app.py").read_text().splitlines()
+    met = 0
+    for number, text in enumerate(output, 1):
+        answer = answers.line(f"app.py:{number}", upstream=False).lines[0]
+        if "put in by prune" in answer:
+            assert text.startswith("#")
+            continue
+        other = int(answer.rpartition(":")[2])
+        assert upstream[other - 1].strip() == text.strip()
+        assert answers.line(f"app.py:{other}", upstream=True).lines[0].endswith(f":{number}")
+        met += 1
+    assert met >= 4
+    assert answers.line("app.py:7", upstream=True).status == "removed"
+
+
+def test_retained_and_impact_name_what_holds(answers: Answers) -> None:
+    assert any("used" in line for line in answers.retained("", 10).lines)
+    assert answers.impact("t.hip").status == "found"
+    assert answers.impact("t.none").status == "unknown"
+
+
+def test_a_folder_without_a_run_is_one_message(tmp_path: Path) -> None:
+    with pytest.raises(PruneError, match="PR307"):
+        Answers(tmp_path)
+
+
+@pytest.mark.parametrize("edits", [[(0, 2, b"")], [(2, 4, b"x\n")], [(0, 0, b"n\n"), (4, 8, b"")], [(1, 5, b"q")], []])
+def test_line_map_agrees_with_the_text(edits: list[tuple[int, int, bytes]]) -> None:
+    data = b"a\nbb\nccc\ndddd\n"
+    merged = merge([Edit(s, e, t, Cause("fact")) for s, e, t in edits])
+    out = apply(data, merged).split(b"\n")
+    source = data.split(b"\n")
+    for first, other, count in line_map(data, merged):
+        for step in range(count):
+            left, right = out[first - 1 + step], source[other - 1 + step]
+            assert left in right or right in left or left[:1] == right[:1]
