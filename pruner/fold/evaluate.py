@@ -134,8 +134,8 @@ class Evaluator:
             return getattr(self, _METHODS[tag])(e)  # type: ignore[no-any-return]
         if tag == "x":
             return apply_path(self.value(e[1]), e[2])
-        if tag == "t":
-            return self._tuple(e)
+        if tag == "t" and e[1] == "t":
+            return self._tuple(e)  # a list or set may be changed before it is read
         return None
 
     def truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
@@ -223,7 +223,8 @@ class Evaluator:
             return None
         op, right_expr = rest[0]
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
-        left, right = self.value(left_expr), self.value(right_expr)
+        left = self.value(left_expr)
+        right = self._tuple(right_expr) if right_expr[0] == "t" else self.value(right_expr)
         if left is None or right is None:
             return boolean
         return compare(op, left, right) or boolean

@@ -214,7 +214,7 @@ class Walker:
         if self.ev.droppable(test):
             return None
         if test[0] == "!":
-            return self.effect(test[1])
+            return test if test[1][0] not in ("!", "&", "|") else self.effect(test[1])
         if test[0] in ("&", "|"):
             stops = test[0] == "|"
             kept: list[Expr] = []
@@ -235,7 +235,8 @@ class Walker:
         yes, no = s[4], s[5]
         if truth is not None:
             effect = self.effect(s[3])
-            if effect is None or (not self._is_elif(s) and not (binds(s[3]) and effect is s[3])):
+            # A test that is one call with an effect is left as it is: nothing would be gained.
+            if effect is None or (not self._is_elif(s) and s[3] is not effect):
                 if effect is not None:
                     self.read(effect, s[1], test=True)
                 dead, live = (no, yes) if truth[0] else (yes, no)
@@ -267,7 +268,7 @@ class Walker:
         truth = self._decide(s)
         if truth is not None and not truth[0]:
             effect = self.effect(s[3])
-            if not (binds(s[3]) and effect is s[3]):
+            if effect is None or s[3] is not effect:
                 if effect is not None:
                     self.read(effect, s[1], test=True)
                 self.unit.decisions[s[1]] = Decision("no", truth[1], effect)
@@ -329,7 +330,11 @@ class Walker:
     # -- plain statements --------------------------------------------------------------------
 
     def _e(self, s: Stmt) -> int:
-        self.read(s[3], s[1])
+        known = self.ev.value(s[3]) if s[3][0] in ("n", "v", "k") else None
+        if known is not None and known.origin:
+            self.store(s[3], s[1])  # a call for its own sake stays a call, whatever it gives
+        else:
+            self.read(s[3], s[1])
         return 0
 
     def _assign(self, s: Stmt) -> int:
@@ -339,7 +344,7 @@ class Walker:
         scope = self.local.stack[-1] if self.local.stack else None
         if scope is not None and s[1] in scope.top:
             known = self.ev.value(value)
-            if known is not None and known.origin:
+            if known is not None and known.origin and known.values is not None:
                 scope.constants[s[3][0][1]] = known
         self.read(self.without_entries(s), s[1])
         self.targets(s[3], s[1])

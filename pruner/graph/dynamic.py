@@ -70,9 +70,12 @@ def _script(marker: Marker, node: str, text: str) -> None:
 
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
+    indirect = any(_reads_by_variable(marker, module, e) for e in found)
     for e in found:
         if e[0] == "j":
             _built_target(marker, node, e)
+            if indirect:  # name = f"forward_{kind}" … getattr(self, name)
+                _built_name(marker, e)
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         name = _callee(marker, module, e[1])
@@ -93,9 +96,21 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
 def _built_target(marker: Marker, node: str, e: Expr) -> None:
     """``f"pkg.mod:{name}"``: any name of the module may be meant."""
     first = _flatten(e)[0] if e[1] else None
-    if first and first[-1] in ":." and first[:-1] in marker.table.paths and "." in first[:-1]:
-        if not marker.table.is_package(first[:-1]):
-            marker.escape(first[:-1], node, 0)
+    if not first or not any(mark in first for mark in ":."):
+        return
+    module, mark, rest = first.partition(":")
+    if not mark:
+        module, rest = first.rstrip("."), ""
+    if module not in marker.table.paths or "." not in module or marker.drops.module(module):
+        return
+    name, dot, _ = rest.partition(".")
+    if dot:
+        marker.need(module, name, node, "text", 0)  # "pkg.mod:Class." + method
+        state = marker.state(module)
+        for item in state.names.get(name, ()) if state else ():
+            item.api = True
+    elif mark or not marker.table.is_package(module):
+        marker.escape(module, node, 0)
 
 
 def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str, ...], Expr]]) -> None:
@@ -115,6 +130,12 @@ def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str
                 marker.need(symbol.module, known, node, "getattr", 0)
         else:
             marker.escape(symbol.module, node, 0)
+
+
+def _reads_by_variable(marker: Marker, module: str, e: Expr) -> bool:
+    if e[0] != "k" or e[1][0] not in ("n", "v") or len(e[2]) < 2:
+        return False
+    return _callee(marker, module, e[1]).rpartition(".")[2] in _READERS and e[2][1][0] not in ("c", "j")
 
 
 def _built_name(marker: Marker, argument: Expr) -> None:
