@@ -39,7 +39,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
         (base / "in").mkdir(exist_ok=True)
         (base / "in" / name).write_text(text)
     (base / "r.yaml").write_text(RULES)
-    options = RunOptions((base / "r.yaml",), base / "in", base / "out", base / "reports", 1, False, False, base / "cache")
+    options = RunOptions(
+        (base / "r.yaml",), base / "in", base / "out", base / "reports", 1, False, False, base / "cache"
+    )
     assert run(options, lambda *_: None).exit_code == 0
     return Answers(base / "reports")
 

@@ -1,0 +1,147 @@
+"""The pruned program equals the original under every assignment of its run-time values."""
+
+from __future__ import annotations
+
+import itertools
+import symtable
+import warnings
+from typing import Any
+
+from hypothesis import given
+
+from pruner.edit import apply
+from tests.engine import program
+from tests.engine.program import FACTS, Pruned, importable, prune, run
+from tests.properties import generate
+
+VALUES = list(itertools.product((False, True), repeat=3))
+
+
+def behave(files: dict[str, bytes]) -> list[tuple[Any, ...]]:
+    """Result, effect log and exception of a call with every assignment, each in a fresh module."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code = compile(files["app.py"], "app.py", "exec", dont_inherit=True)
+    done = []
+    with importable({"plat.py": program.PLAT.encode()}):
+        for values in VALUES:
+            log: list[Any] = []
+            result: Any = None
+            raised = ""
+            space: dict[str, Any] = {"__name__": "app"}
+            try:
+                exec(code, space)
+                result = space["f"](list(values), log)
+                result = list(result) if hasattr(result, "send") else result
+            except Exception as error:
+                raised, result = type(error).__name__, None
+            done.append((repr(result), raised, repr(log), space.get("w", "global w")))  # an unread w may go
+    return done
+
+
+def valid(text: str) -> bool:
+    """False for `global` after a use, and the like."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            compile(text, "app.py", "exec")
+        except SyntaxError:
+            return False
+    return True
+
+
+def unresolved(source: bytes) -> set[str]:
+    """Global names that are read and bound nowhere in the module."""
+    import builtins
+
+    table = symtable.symtable(source.decode(), "app.py", "exec")
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() or s.is_imported() or s.is_namespace()}
+    found: set[str] = set()
+    stack = [table]
+    while stack:
+        scope = stack.pop()
+        stack += scope.get_children()
+        for symbol in scope.get_symbols():
+            if symbol.is_referenced() and symbol.is_global():
+                found.add(symbol.get_name())
+            if symbol.is_global() and symbol.is_assigned():
+                bound.add(symbol.get_name())
+        if scope is table:
+            found |= {s.get_name() for s in table.get_symbols() if s.is_referenced()}
+    return found - bound - set(dir(builtins)) - {"__name__", "__file__"}
+
+
+def show(pruned: Pruned) -> str:
+    return "\n".join(f"--- {n}\n{d.decode()}" for n, d in pruned.files.items() if n != "plat.py")
+
+
+@given(generate.functions())
+def test_a_pruned_function_does_the_same(text: str) -> None:
+    if not valid(text):
+        return
+    pruned = prune({"app.py": text}, roots=["app:f"])
+    before, after = behave(pruned.before), behave(pruned.files)
+    for values, one, two in zip(VALUES, before, after, strict=True):
+        assert two == one, f"{values}\n{text}\n{show(pruned)}"
+    assert unresolved(pruned.files["app.py"]) <= unresolved(pruned.before["app.py"]), show(pruned)
+    again = prune(pruned.files, roots=["app:f"])
+    assert again.files == pruned.files, f"{show(pruned)}\n=== again\n{show(again)}"
+
+
+def kept_lines(pruned: Pruned, path: str) -> set[int]:
+    """Upstream lines of which something is left."""
+    if path not in pruned.files:
+        return set()
+    edits = pruned.outcome.edits.get(path)
+    if edits is None:
+        return set(range(1, pruned.before[path].count(b"\n") + 2))
+    assert apply(pruned.before[path], edits) == pruned.files[path]
+    return {n for first, last in pruned.outcome.kept_ranges[path] for n in range(first, last + 1)}
+
+
+@given(generate.functions(safe=True))
+def test_one_more_fact_never_revives_code(text: str) -> None:
+    """Only without bindings that a dead arm alone makes: for those the arm is kept behind a literal."""
+    if not valid(text):
+        return
+    subjects = list(FACTS.items())
+    last: set[int] | None = None
+    for count in range(len(subjects) + 1):
+        pruned = prune({"app.py": text}, roots=["app:f"], facts=dict(subjects[:count]))
+        kept = kept_lines(pruned, "app.py")
+        assert last is None or kept <= last, (
+            f"{subjects[:count]} revive {sorted(kept - last)}\n{text}\n===\n{pruned['app.py']}"
+        )
+        last = kept
+
+
+@given(generate.functions(safe=True))
+def test_no_facts_no_change(text: str) -> None:
+    if not valid(text):
+        return
+    pruned = prune({"app.py": text}, roots=["app"], facts={})
+    kept = pruned.files["app.py"]
+    unread = [line for line in text.splitlines() if line not in kept.decode().splitlines()]
+    assert all(line.startswith(("from plat import", "_", "import contextlib")) or not line for line in unread), (
+        kept.decode()
+    )
+
+
+@given(generate.packages())
+def test_a_pruned_package_does_the_same(files: dict[str, str]) -> None:
+    pruned = prune(files, roots=["app:main"])
+    driver = "import app\nRESULT = [app.main(v) for v in VALUES]"
+    before, after = (run(tree, driver, VALUES=VALUES) for tree in (pruned.before, pruned.files))
+    assert after == before, show(pruned)
+    for path, data in pruned.files.items():
+        if path.endswith(".py") and b"import *" not in pruned.before[path]:
+            assert unresolved(data) <= unresolved(pruned.before[path]), show(pruned)
+    again = prune(pruned.files, roots=["app:main"])
+    assert again.files == pruned.files, f"{show(pruned)}\n=== again\n{show(again)}"
+    last: set[tuple[str, int]] | None = None
+    subjects = list(FACTS.items())
+    for count in range(len(subjects) + 1):
+        less = prune(files, roots=["app:main"], facts=dict(subjects[:count]))
+        kept = {(path, n) for path in files for n in kept_lines(less, path)}
+        assert last is None or kept <= last, f"{subjects[:count]} revive {sorted(kept - last)}\n{show(less)}"
+        last = kept
