@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pruner.verify.canon import Canon
 from pruner.verify.claims import Claim, FileResult
 from pruner.verify.effects import Effects
-from pruner.verify.guards import GUARD, guarded, is_guard
-from pruner.verify.items import Item
+from pruner.verify.guards import guarded, is_guard
+from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
 from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.nodes import walk
@@ -61,8 +61,6 @@ class Absences:
         gone = self.gone.get(id(scope))
         if not gone or not item.binds or not set(item.binds) <= gone:
             return False
-        if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
-            return False  # the guard stands for this import, whatever became of its names
         if item.kind == "Import" and self._probe(item, gone):
             item.pinned = True
             return False
@@ -193,16 +191,25 @@ class Absences:
             body = getattr(node, "body", ())
         return node is not None and any(table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in walk(node))
 
-    def _gone_import(self, item: Item, scope: Scope) -> str:
-        """The module that this import asks for, when a rule drops it and the output says so with a guard."""
-        if GUARD.encode() not in self.out.data:
-            return ""
+    def _gone_import(self, item: Item, scope: Scope) -> tuple[str, bool]:
+        """The dropped module that this import asks for, and whether it fails where it stands.
+
+        A stand-in keeps the name; ``removed`` raises; with neither in the output, the import counts as
+        failing inside a ``try`` that catches that.
+        """
         target, symbol = self._import_target(item)
         for name in (f"{target}.{symbol}", target) if symbol else (target,):
             path = self.world.tree.modules.get(name, "")
-            if self.world.ruled.drops_module(name, path) and guarded(self.out.data, name):
-                return name
-        return ""
+            if not path or not self.world.ruled.drops_module(name, path):
+                continue
+            if guarded(self.out.data, name, "stand_in"):
+                return name, False
+            if guarded(self.out.data, name, "removed"):
+                return name, scope.kind == "function"
+            tried = [node for node in self.upstream_suites.tried if node is not None]
+            if tried and any(catches_import_error(h.type) for h in tried[-1].handlers):
+                return name, True
+        return "", False
 
     def _import_target(self, item: Item) -> tuple[str, str]:
         key = item.key

@@ -23,7 +23,7 @@ class Chains:
         self.classes = Classes(world)
         self._modules: dict[str, Scope] = {}
         self._flags: dict[tuple[str, str], Val] = {}
-        self._results: dict[tuple[str, str], Val] = {}
+        self._results: dict[tuple[object, ...], Val] = {}
         self._busy: set[object] = set()
         self.facts: dict[str, Val] = {}
         self.any_calls: dict[str, Val] = {}  # head of f(...) -> value

@@ -115,8 +115,14 @@ class Comparison(Absences):
         while i < len(left) or j < len(right):
             u = left[i] if i < len(left) else None
             o = right[j] if j < len(right) else None
-            if u is not None and o is not None and u.kind == "Stand" and o.kind == "Gone" and u.key[1] == o.key[1]:
-                return self._match([], right[j + 1 :], scope, other)  # the guard raises: what followed is dead
+            if u is not None and u.kind == "Gone":
+                # The guard raises: what followed is dead. (Several names of one import are one guard.)
+                while i < len(left) and left[i].signature == u.signature:
+                    i += 1
+                if o is not None and o.signature == u.signature:
+                    return self._match([], right[j + 1 :], scope, other)
+                self._problem(u.line, o.line if o else 0, f"the import of {u.key[1]}, which a rule drops, has no guard")
+                continue
             if u is not None and o is not None and self._paired(u, o):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1

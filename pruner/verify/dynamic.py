@@ -95,8 +95,10 @@ class Dynamic:
             literal = pattern.replace(".*", "").replace("\\", "")
             if not literal.strip("."):
                 continue  # any name at all: the strings of the tree have to say which
-            if any(site == survey.module for _, _, _, site in self.world.stated.dynamics) and ".*" in pattern:
-                continue  # a rule says what this site yields
+            sites = [row for row in self.world.stated.dynamics if row[3] == survey.module]
+            if sites and ".*" in pattern:
+                self._declared(sites, place)  # a rule says what this site yields
+                continue
             wanted = re.compile(pattern)
             top = literal.partition(".")[0]
             if ".*" not in pattern:
@@ -112,6 +114,14 @@ class Dynamic:
                     self.reachable.setdefault(name, place)
                     if name in gone and not self._ruled(name):
                         self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
+
+    def _declared(self, sites: list[tuple[str, str, tuple[str, ...], str]], place: str) -> None:
+        for _, package, members, _ in sites:
+            for name in self.up.modules:
+                if name.startswith(f"{package}.") and any(fnmatchcase(name[len(package) + 1 :], g) for g in members):
+                    self.reachable.setdefault(name, place)
+                    if not self.output.tree.has_module(name) and not self._ruled(name):
+                        self.problems.append(f"{place}: a rule says that it loads {name}, which is gone")
 
     def _ruled(self, name: str) -> bool:
         return self.world.ruled.drops_module(name, self.up.modules.get(name, "")) or self.declared(name)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 
 from pruner.verify import values as v
-from pruner.verify.names import resolver
+from pruner.verify.names import resolver, target_names
 from pruner.verify.operators import Operators, literal
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.values import UNKNOWN, Val
@@ -176,7 +176,7 @@ class Evaluator(Operators):
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":
-            return self.result(function)
+            return self.result(function, self._known_arguments(node, function, scope))
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)
             if base.consts is not None:
@@ -185,12 +185,25 @@ class Evaluator(Operators):
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
 
-    def result(self, function: Symbol) -> Val:
-        """What every call of a function of the tree returns, when that is one value."""
-        key = (function[1], function[2])
+    def _known_arguments(self, node: ast.Call, function: Symbol, scope: Scope) -> dict[str, Val]:
+        """Parameters of a call whose value a fact gives: ``pad(n, on_hip=_is_hip)``."""
+        definition = self.world.definition(function)
+        if not isinstance(definition, ast.FunctionDef) or any(isinstance(a, ast.Starred) for a in node.args):
+            return {}
+        names = [arg.arg for arg in (*definition.args.posonlyargs, *definition.args.args)]
+        pairs = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
+        known = {name: self.value(value, scope) for name, value in pairs if name is not None}
+        return {name: value for name, value in known.items() if value.stated and value.truth is not None}
+
+    def result(self, function: Symbol, arguments: dict[str, Val] | None = None) -> Val:
+        """What a call of a function of the tree returns, when that is one value or one truth.
+
+        ``arguments`` are the parameters with a known value; every other one may be anything.
+        """
+        key = (function[1], function[2], *sorted((arguments or {}).items(), key=lambda item: item[0]))
         if key in self._results:
             return self._results[key]
-        mark = ("result", *key)
+        mark = ("result", function[1], function[2])
         node = self.world.definition(function)
         if mark in self._busy or not isinstance(node, ast.FunctionDef):
             return UNKNOWN
@@ -201,15 +214,22 @@ class Evaluator(Operators):
         try:
             package = self.world.tree.is_package(function[1])
             inner = function_scope(node, scope, resolver(function[1], package))
+            inner.values.update({name: val for name, val in (arguments or {}).items() if not inner.bindings(name)})
             found: list[Val] = []
             open_end = self._returns(node.body, inner, found)
+            if open_end:
+                found.append(v.const(None))
         finally:
             self._busy.discard(mark)
         answer = UNKNOWN
-        if open_end is False and found:
+        if open_end is not None and found:
             first = found[0]
-            if first.exact and all(val.consts == first.consts and val.boolean == first.boolean for val in found):
+            same = all(val.consts == first.consts and val.boolean == first.boolean for val in found)
+            truths = {val.truth for val in found}
+            if first.exact and same:
                 answer = Val(first.consts, first.truth, first.boolean, True)
+            elif len(truths) == 1:
+                answer = Val(truth=first.truth, boolean=all(val.boolean for val in found), stated=True)
             elif all(val.boolean for val in found):
                 answer = v.BOOLEAN
         self._results[key] = answer
@@ -243,10 +263,11 @@ class Evaluator(Operators):
                     return False
             elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
                 continue
-            elif isinstance(node, ast.Import | ast.ImportFrom | ast.Pass):
+            elif isinstance(node, ast.Import | ast.ImportFrom | ast.Pass | ast.Global):
                 continue
             elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
-                if scope.globals or not self.droppable(node.value, scope):
+                stored = {name for target in node.targets for name in target_names(target)}
+                if stored & scope.globals or not self.droppable(node.value, scope):
                     return None
             else:
                 return None

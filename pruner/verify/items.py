@@ -58,3 +58,11 @@ def matches(pattern: ast.pattern, subject: Term) -> bool | None:
         answers = [matches(item, subject) for item in pattern.patterns]
         return True if True in answers else None if None in answers else False
     return None
+
+
+def catches_import_error(node: ast.expr | None) -> bool:
+    """Does ``except <node>`` catch the error of an import that fails?"""
+    if node is None:
+        return True
+    rows = node.elts if isinstance(node, ast.Tuple) else [node]
+    return any(ast.unparse(row) in ("ImportError", "ModuleNotFoundError", "Exception", "BaseException") for row in rows)

@@ -19,7 +19,7 @@ from fnmatch import fnmatchcase
 from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
-from pruner.verify.getters import Getters
+from pruner.verify.getters import Getters, Telling
 from pruner.verify.imports import Imports
 from pruner.verify.output import Output
 from pruner.verify.record import Survey
@@ -47,11 +47,7 @@ class Liveness:
         self.plain = _index(surveys, "plain")
         self.members = {name for row in surveys for name in row.members}
         self.identifiers = {name for row in surveys for name in row.identifiers}
-        building = [row for row in surveys if any(pattern == ".*" for _, _, pattern, _, _ in row.gets)]
-        telling = {p for row in building for p in row.patterns} - self.getters.patterns
-        # f"{a}_{b}" fits every name; a head of three letters makes a pattern tell something
-        telling = {p for p in telling if re.match(r"[A-Za-z]\w{2}|_\w{3}", p)}
-        self.telling = re.compile("|".join(f"(?:{p})" for p in sorted(telling)) or "(?!)")
+        self.telling = Telling(surveys, self.getters.patterns, self.classes)
         # f"pkg.mod:{name}": which function of pkg.mod is meant is known only when it runs
         everything = {p for row in surveys for p in row.patterns}
         self.dotted = [p for p in sorted(everything) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p]
@@ -161,13 +157,13 @@ class Liveness:
         for row in self.plain.get(name, ()):
             if row.path in holders or (module in self.loose and name not in self.members):
                 return f"may be the attribute {name} in {row.path}, where the module may be an object"
-        for path, line, _ in self.getters.on_anything(name):
+        for path, line, _ in self.getters.on_anything(name, headed=True):
             return f"may be read by getattr in {path}:{line}"
         return ""
 
     def _spelled(self, name: str) -> bool:
         """Is the name a string somewhere, or does it fit a built one?"""
-        return name in self.strings or self.telling.fullmatch(name) is not None
+        return name in self.strings or self.telling.fits(name)
 
     # -- members -------------------------------------------------------------------------------
 
@@ -199,7 +195,7 @@ class Liveness:
                 return f"may be read by a built name in {path}:{line}"
         for path, line, _ in self.getters.on_anything(short):
             return f"may be read by a built name in {path}:{line}"
-        if self.telling.fullmatch(short):
+        if self.telling.fits(short, module, owner):
             return "fits a name that kept code builds"
         self.licences["a member whose name occurs nowhere in kept code"] += 1
         return ""

@@ -26,7 +26,7 @@ class Lost:
         self.liveness = liveness
         self.world = liveness.world
         self.up = self.world.tree
-        self.importers = output.importers()
+        self.importers = output.importers() | {m for m in liveness.dynamic.reachable if output.tree.has_module(m)}
         self.problems: list[str] = []
         self.count = 0
         self._cause: dict[str, str] = {}

@@ -71,8 +71,11 @@ class Operators(Chains):
     def _IfExp(self, node: ast.IfExp, scope: Scope) -> Val:
         test = self.value(node.test, scope)
         if test.truth is not None:
-            chosen = self.value(node.body if test.truth else node.orelse, scope)
-            return Val(chosen.consts, chosen.truth, chosen.boolean, True, chosen.bounds, chosen.member)
+            branch = node.body if test.truth else node.orelse
+            chosen = self.value(branch, scope)
+            # ``A if is_cuda() else B`` is the name A, ``2 if is_cuda() else 4`` is a folded number.
+            stated = chosen.stated or isinstance(branch, ast.Constant | ast.UnaryOp)
+            return Val(chosen.consts, chosen.truth, chosen.boolean, stated, chosen.bounds, chosen.member)
         a, b = self.value(node.body, scope), self.value(node.orelse, scope)
         if a.consts is not None and b.consts is not None:
             return v.among(tuple(dict.fromkeys((*a.consts, *b.consts))), a.stated or b.stated)
@@ -80,6 +83,19 @@ class Operators(Chains):
 
     def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Val:
         return self.value(node.value, scope)
+
+    def _List(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Val:
+        if not node.elts:
+            return Val(truth=False)
+        return UNKNOWN if all(isinstance(item, ast.Starred) for item in node.elts) else Val(truth=True)
+
+    _Tuple = _List
+    _Set = _List
+
+    def _Dict(self, node: ast.Dict, scope: Scope) -> Val:
+        if not node.keys:
+            return Val(truth=False)
+        return Val(truth=True) if any(key is not None for key in node.keys) else UNKNOWN
 
     def _Lambda(self, node: ast.Lambda, scope: Scope) -> Val:
         return Val(truth=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 
+from pruner.verify.bindings import leaves, target_names
 from pruner.verify.evaluate import Evaluator
 from pruner.verify.names import resolver
 from pruner.verify.nodes import children
@@ -87,10 +88,8 @@ class Purity(Evaluator):
         try:
             scope = self.module_scope(symbol[1])
             inner = function_scope(node, scope, resolver(symbol[1], self.world.tree.is_package(symbol[1])))
-            good = (
-                not inner.globals
-                and all(self.decorator_pure(item, scope) for item in node.decorator_list)
-                and self._suite_pure(node.body, inner)
+            good = all(self.decorator_pure(item, scope) for item in node.decorator_list) and self._suite_pure(
+                node.body, inner
             )
         finally:
             self._busy.discard(key)
@@ -98,7 +97,14 @@ class Purity(Evaluator):
         return good
 
     def _suite_pure(self, body: list[ast.stmt], scope: Scope) -> bool:
-        return all(self._statement_pure(node, scope) for node in body)
+        for node in body:
+            if not self._statement_pure(node, scope):
+                return False
+            if isinstance(node, ast.Return):
+                break
+            if isinstance(node, ast.If) and leaves(node.body) and self.truth(node.test, scope) is True:
+                break  # what stands behind it never runs
+        return True
 
     def _statement_pure(self, node: ast.stmt, scope: Scope) -> bool:
         if isinstance(node, ast.Return):
@@ -108,7 +114,8 @@ class Purity(Evaluator):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             plain = all(isinstance(t, ast.Name | ast.Tuple) for t in targets)
-            return plain and (node.value is None or self.droppable(node.value, scope))
+            stored = {name for target in targets for name in target_names(target)}
+            return plain and not stored & scope.globals and (node.value is None or self.droppable(node.value, scope))
         if isinstance(node, ast.If):
             truth = self.truth(node.test, scope)
             return (
@@ -121,7 +128,9 @@ class Purity(Evaluator):
         if isinstance(node, ast.Try):
             handlers = [item for handler in node.handlers for item in handler.body]
             return self._suite_pure([*node.body, *handlers, *node.orelse, *node.finalbody], scope)
-        return isinstance(node, ast.Pass | ast.Continue | ast.Break | ast.Import | ast.ImportFrom | ast.FunctionDef)
+        return isinstance(
+            node, ast.Pass | ast.Continue | ast.Break | ast.Import | ast.ImportFrom | ast.FunctionDef | ast.Global
+        )
 
     def _fills_own(self, node: ast.expr, scope: Scope) -> bool:
         """``out.append(x)`` where ``out`` was made in this very function."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from pruner.verify.canon import Canon
 from pruner.verify.guards import called
-from pruner.verify.items import Item, captures, irrefutable, matches
+from pruner.verify.items import Item, captures, catches_import_error, irrefutable, matches
 from pruner.verify.names import FUNCTIONS, pattern_names
 from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope
@@ -26,14 +26,14 @@ class Suites:
     """Canonical suites for one side of one file.
 
     ``erase`` says which removed bindings to leave out; ``gone`` names the dropped module that an
-    import asks for, when the other side has a guard in its place.
+    import asks for, and whether the other side lets it fail there.
     """
 
     def __init__(
         self,
         canon: Canon,
         erase: Callable[[Item, Scope], bool] | None = None,
-        gone: Callable[[Item, Scope], str] | None = None,
+        gone: Callable[[Item, Scope], tuple[str, bool]] | None = None,
     ) -> None:
         self.canon = canon
         self.erase = erase
@@ -74,8 +74,10 @@ class Suites:
     def _guard(self, item: Item, scope: Scope) -> None:
         """Bring an import of a dropped module and the guard call that stands for it to one form."""
         if item.kind == "Import" and self.gone is not None:
-            module = self.gone(item, scope)
-            if module:
+            module, raises = self.gone(item, scope)
+            if module and raises:
+                item.kind, item.key, item.binds = "Gone", ("Gone", module), ()
+            elif module:
                 item.kind, item.key = "Stand", ("Stand", module, item.binds[0])
         elif item.kind == "Expr" and isinstance(item.node, ast.Expr):
             function, module = called(item.node.value)
@@ -156,6 +158,8 @@ class Suites:
                     node, term[1], self._branch(value.body, scope, node), self._branch(value.orelse, scope, node)
                 )
             return self._evaluate(term, node)
+        if self.canon.effects.droppable(value, scope) and called(value) == ("", ""):
+            return []  # nobody needs its value, and it does nothing else
         return [Item("Expr", ("Expr", self.canon.value(value, scope)), node.lineno, node)]
 
     def _branch(self, value: ast.expr, scope: Scope, node: ast.stmt) -> list[Item]:
@@ -221,6 +225,11 @@ class Suites:
         self.tried.append(node if node.handlers else None)
         body = self.suite(node.body, scope)
         self.tried.pop()
+        if body and body[0].kind == "Gone":
+            caught = next((h for h in node.handlers if catches_import_error(h.type)), None)
+            if caught is not None and caught.name is None:
+                # The import fails for sure, so the handler is what the statement does.
+                return [*self.suite(caught.body, scope), *self.suite(node.finalbody, scope)]
         orelse = self.suite(node.orelse, scope) if not (body and body[-1].leaves) else []
         final = self.suite(node.finalbody, scope)
         if not body:
