@@ -54,6 +54,10 @@ class Answers:
         tries = [name, name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")]
         head, _, tail = name.rpartition(".")
         tries.append(f"{head}:{tail}")
+        if head.rpartition(".")[0]:  # a method is kept with its class, when the ledger does not list it
+            module, _, owner = head.rpartition(".")
+            if not any(r["name"] == name.replace(":", ".") for r in self._ledger()):
+                tries.append(f"{module}:{owner}")
         return next((t for t in tries if t in nodes), None)
 
     def why(self, name: str) -> Answer:

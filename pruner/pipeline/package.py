@@ -47,8 +47,10 @@ def packaging(snapshot: Snapshot, outcome: Outcome, root: str) -> dict[str, byte
     words = _words(snapshot, outcome)
     needed = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r and _is_needed(r, words)]
     scripts = _scripts(snapshot, metadata.rpartition("/")[0])
-    text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
     licence = next((f.path for f in snapshot.files if f.path.endswith("/licenses/LICENSE")), None)
+    text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
+    if licence is None:
+        text = text.replace('license = {file = "LICENSE"}\n', "")
     more = {"LICENSE": snapshot.read(licence)} if licence else {}
     return more | {"pyproject.toml": text.encode(), "NOTICE": NOTICE.format(name=name, version=version).encode()}
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pruner.verify.tree import Tree
 
 ADDED = re.compile(
-    r"(?:PRUNED\.json|pyproject\.toml|setup\.(?:py|cfg)|(?:LICENSE|NOTICE|README|COPYING|MANIFEST)[\w.-]*|\.gitattributes)\Z",
+    r"(?:PRUNED\.json|pyproject\.toml|setup\.(?:py|cfg)|(?:LICENSE|NOTICE|README|COPYING|MANIFEST)[\w.-]*|\.gitattributes|\.gitkeep)\Z",
     re.I,
 )
 GUARD_FILE = "_prune_guard.py"

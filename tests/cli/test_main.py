@@ -50,7 +50,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
     module: Any = types.ModuleType("pruner.pipeline")
     module.RunOptions, module.run = RunOptions, run
     module.run_case = lambda folder, out, jobs: namespace.act()
-    module.verify_output = lambda output, upstream, jobs: namespace.act()
+    module.verify_output = lambda output, upstream, jobs, rules, cache: namespace.act()
     monkeypatch.setitem(sys.modules, "pruner.pipeline", module)
     return namespace
 
