@@ -543,9 +543,19 @@ class StatementEditor:
             start = self._else_line(node.body[-1], first)
         self.edits.append(Edit(start, self._suite_end(node.orelse, node), b"", cause))
 
-    def _dead_part(self, node: ast.stmt, body: Sequence[ast.stmt], cause: Cause) -> None:
-        self.removals.append(Removal(self.path, body[0].lineno, body[-1].end_lineno or 0, "branch", "", cause))
+    def _dead_part(self, node: Any, body: Sequence[ast.stmt], cause: Cause) -> None:
+        """Ledger row of an arm that goes, with the line of its ``if``, ``elif`` or ``else``."""
+        if body is node.body:
+            first = node.lineno
+        else:
+            first = self.text.data.count(b"\n", 0, self._arm_start(node, body)) + 1
+        self.removals.append(Removal(self.path, first, body[-1].end_lineno or 0, "branch", "", cause))
         self._head_cause = cause
+
+    def _arm_start(self, node: Any, body: Sequence[ast.stmt]) -> int:
+        if isinstance(node, ast.If) and self._is_elif(node):
+            return self.text.start(body[0])
+        return self._else_line(node.body[-1], body[0])
 
     def _take_body(self, node: Any, lead: int, body: Sequence[ast.stmt], cause: Cause, effect: bytes | None) -> bool:
         """Replace ``if test: body else: other`` by one of its suites."""
@@ -553,6 +563,9 @@ class StatementEditor:
         first = body[0]
         if body is node.body:
             head_stop = text.colon_after(self._after_test(node))
+            last = text.data.count(b"\n", 0, head_stop) + 1
+            if last < body[0].lineno:
+                self.removals.append(Removal(self.path, node.lineno, last, "test", "", cause))
             self._drop_rest(node, cause)
         else:
             line = self._else_line(node.body[-1], first)

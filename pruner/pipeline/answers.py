@@ -120,6 +120,9 @@ class Answers:
             if hits:
                 hits.sort(key=lambda r: r["lines"][1] - r["lines"][0])
                 return Answer("removed", tuple(_row(r) for r in hits[:5]))
+            runs = self.graph["maps"].get(file)
+            if runs is not None and not any(r[1] <= int(number) < r[1] + r[2] for r in runs):
+                return Answer("removed", (f"{name} went with the statement that it belonged to",))
             if file in self.graph["lines"]:
                 return Answer("kept", (f"{name} is kept",))
             if file in self.graph["upstream"]:
