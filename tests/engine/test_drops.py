@@ -1,0 +1,258 @@
+"""Drop rules: entries, registrations, modules and names; what still asks for them is told so in one sentence."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+
+from tests.engine.program import Pruned, prune, run
+
+# -- entries of tables ------------------------------------------------------------------------------------------
+
+
+def entries(text: str, target: str, **options: Any) -> Any:
+    """The value of ``TABLE`` after the drop; the rest of the module must not change."""
+    pruned = prune({"app.py": f"{text}\n\n\ndef f():\n    return TABLE\n"}, drop=[target], **options)
+    compile(pruned["app.py"], "app.py", "exec")
+    done = run(pruned.files, "import app\nRESULT = app.f()")
+    assert done["raised"] == "", pruned["app.py"]
+    return pruned["app.py"].split("\n\n\ndef f")[0], ast.literal_eval(done["result"])
+
+
+TABLES: list[tuple[str, str, Any]] = [
+    ('TABLE = {"hip": 1, "cuda": 2}', '{"cuda": 2}', {"cuda": 2}),
+    ('TABLE = {"cuda": 2, "hip": 1}', '{"cuda": 2}', {"cuda": 2}),
+    ('TABLE = {"cuda": 2, "hip": 1,}', None, {"cuda": 2}),
+    ('TABLE = {"cuda": 2, "hip": (1)}', None, {"cuda": 2}),
+    ('TABLE = {"hip": (1), "cuda": (2)}', None, {"cuda": 2}),
+    ('TABLE = {"hip": 1}', "{}", {}),
+    ('TABLE = {"hip": 1,}', "{}", {}),
+    ('TABLE = {"a": 1, "hip": [1, {"x": (2)}], "b": 3}', '{"a": 1, "b": 3}', {"a": 1, "b": 3}),
+    ('TABLE = {\n    "hip": 1,\n    "cuda": 2,\n}', '{\n    "cuda": 2,\n}', {"cuda": 2}),
+    ('TABLE = {\n    "cuda": 2,\n    "hip": 1\n}', None, {"cuda": 2}),
+    ('TABLE = {\n    # of cuda\n    "cuda": 2,\n    "hip": 1,  # of hip\n    # of npu\n    "npu": 3,\n}', '{\n    # of cuda\n    "cuda": 2,\n    # of npu\n    "npu": 3,\n}', {"cuda": 2, "npu": 3}),
+    ('TABLE = {\n    "hip": (\n        "a"\n        "b"\n    ),\n    "cuda": 2,\n}', '{\n    "cuda": 2,\n}', {"cuda": 2}),
+    ('TABLE = {\n    "hip": 1, "cuda": 2,\n    "npu": 3,\n}', None, {"cuda": 2, "npu": 3}),
+    ('TABLE = {"hip": 1,\n         "cuda": 2}', None, {"cuda": 2}),
+    ('TABLE = {"cuda": 2,\n         "hip": 1}', None, {"cuda": 2}),
+    ('TABLE = {"hip": 1, **{"cuda": 2}}', '{**{"cuda": 2}}', {"cuda": 2}),
+    ('TABLE = {**{"cuda": 2}, "hip": 1}', '{**{"cuda": 2}}', {"cuda": 2}),
+    ('TABLE = {**{"hip": 2}}', '{**{"hip": 2}}', {"hip": 2}),
+    ('TABLE = {"hip": 1, "hip": 2, "cuda": 3}', None, {"cuda": 3}),
+    ('TABLE = {"cuda": {"hip": 1}}', '{"cuda": {"hip": 1}}', {"cuda": {"hip": 1}}),
+    ('TABLE: dict = {"hip": 1, "cuda": 2}', '{"cuda": 2}', {"cuda": 2}),
+    ('TABLE = ["hip", "cuda"]', '["cuda"]', ["cuda"]),
+    ('TABLE = ["cuda", "hip"]', '["cuda"]', ["cuda"]),
+    ('TABLE = [("hip"), ("cuda")]', None, ["cuda"]),
+    ('TABLE = ["hip", *["cuda"]]', '[*["cuda"]]', ["cuda"]),
+    ('TABLE = [*["cuda"], "hip", "npu"]', '[*["cuda"], "npu"]', ["cuda", "npu"]),
+    ('TABLE = ["hip"]', "[]", []),
+    ('TABLE = ["hip", "a", "hip"]', '["a"]', ["a"]),
+    ('TABLE = [\n    "a",\n    "hip",  # gone\n    "b",  # stays\n]', '[\n    "a",\n    "b",  # stays\n]', ["a", "b"]),
+    ('TABLE = {"hip", "cuda"}', '{"cuda"}', {"cuda"}),
+    ('TABLE = ("hip", "cuda")', None, ("cuda",)),
+    ('TABLE = ("cuda", "hip")', None, ("cuda",)),
+    ('TABLE = ("cuda", "hip",)', None, ("cuda",)),
+    ('TABLE = ("hip", "cuda",)', None, ("cuda",)),
+    ('TABLE = (("cuda"), "hip")', None, ("cuda",)),
+    ('TABLE = ("hip", ("cuda"))', None, ("cuda",)),
+    ('TABLE = "hip", "cuda"', None, ("cuda",)),
+    ('TABLE = "cuda", "hip"', None, ("cuda",)),
+    ('TABLE = ("hip",)', None, ()),
+    ('TABLE = "hip",', None, ()),
+    ('TABLE = ("a", "hip", "b")', '("a", "b")', ("a", "b")),
+    ('TABLE = (\n    "cuda",\n    "hip",\n)', None, ("cuda",)),
+    ('TABLE = (\n    "hip",\n    "cuda",\n)', None, ("cuda",)),
+    ('TABLE = (\n    "hip",\n    "cuda"\n)', None, ("cuda",)),
+    ('TABLE = (\n    "cuda",  # c\n    "hip"  # h\n)', None, ("cuda",)),
+    ('TABLE = OTHER = ["hip", "cuda"]', '["hip", "cuda"]', ["hip", "cuda"]),  # two names: left alone
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "output", "value"), TABLES, ids=[t[0].replace("\n", "|") for t in TABLES])
+def test_entries(text: str, output: str | None, value: Any) -> None:
+    got, result = entries(text, "app.TABLE[hip]")
+    assert result == value and type(result) is type(value), got
+    if output is not None:
+        assert got == text.split("=")[0] + ("= OTHER = " if "OTHER" in text else "= ") + output
+
+
+def test_a_set_that_lost_everything_stays_a_set() -> None:
+    """``{}`` is a dict."""
+    pruned = prune({"app.py": 'TABLE = {"hip"}\n\n\ndef f():\n    return type(TABLE)\n'}, drop=["app.TABLE[hip]"])
+    assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "<class 'set'>", pruned["app.py"]
+
+
+def test_keys_as_written_and_other_types() -> None:
+    assert entries("TABLE = {1: 'a', 2: 'b'}", "app.TABLE[1]")[1] == {2: "b"}
+    assert entries("TABLE = {True: 'a', None: 'b', -1: 'c'}", "app.TABLE[None]")[1] == {True: "a", -1: "c"}
+    text = "class K:\n    A = 'a'\n    B = 'b'\n\n\nTABLE = {K.A: 1, K.B: 2}"
+    assert entries(text, "app.TABLE[K.A]")[1] == {"b": 2}
+
+
+def test_wildcards_and_keep() -> None:
+    text = 'TABLE = {"hip_a": 1, "hip_b": 2, "cuda": 3}'
+    assert entries(text, "app.TABLE[hip_*]")[1] == {"cuda": 3}
+    assert entries(text, "app.TABLE[*]", keep=["app.TABLE[cuda]"])[1] == {"cuda": 3}
+    assert entries(text, "app.TABLE[hip_?]", keep=["app.TABLE[hip_b]"])[1] == {"hip_b": 2, "cuda": 3}
+
+
+def test_only_the_named_table() -> None:
+    text = 'OTHER = {"hip": 1}\n\n\ndef g():\n    TABLE = {"hip": 1, "cuda": 2}\n    return TABLE, OTHER\n'
+    assert prune({"app.py": text}, drop=["app.g.TABLE[hip]"])["app.py"] == text.replace('"hip": 1, ', "")
+    text = 'class A:\n    TABLE = ["hip", "cuda"]\n'
+    assert '["cuda"]' in prune({"app.py": text}, drop=["app.A.TABLE[hip]"])["app.py"]
+
+
+def test_what_only_the_entry_reached_goes() -> None:
+    pruned = prune({"app.py": "import amd\nimport gpu\n\nTABLE = {'hip': amd.make, 'cuda': gpu.make}\n\n\ndef f(k):\n    return TABLE[k]()\n", "amd.py": "def make():\n    return 1\n", "gpu.py": "def make():\n    return 2\n"}, drop=["app.TABLE[hip]"], roots=["app:f"])
+    assert "amd.py" in pruned.removed and "amd" not in pruned["app.py"]
+    assert run(pruned.files, "import app\nRESULT = app.f('cuda')\napp.f('hip')") == {"result": "2", "printed": "", "raised": "KeyError: 'hip'"}
+
+
+# -- registrations ----------------------------------------------------------------------------------------------
+
+REGISTRY = "TABLE = {}\nDEEP = None\n\n\ndef register(key, made=None):\n    def wrap(made):\n        TABLE[key] = made\n        return made\n    return wrap if made is None else wrap(made)\n\n\nclass Zoo:\n    animals = {}\n\n    @classmethod\n    def add(cls, key):\n        def wrap(made):\n            cls.animals[key] = made\n            return made\n        return wrap\n"
+REGISTERED = [
+    ("a function", "@register('hip')\ndef hip():\n    return 1\n", "registry.TABLE[hip]"),
+    ("by the function's name", "@register('hip')\ndef hip():\n    return 1\n", "registry.register[hip]"),
+    ("a class", "@register('hip')\nclass Hip:\n    pass\n", "registry.TABLE[hip]"),
+    ("a call", "def hip():\n    return 1\n\n\nregister('hip', hip)\n", "registry.TABLE[hip]"),
+    ("several decorators", "@register('cuda')\n@register('hip')\ndef both():\n    return 1\n", None),
+    ("a method of a registry", "@registry.Zoo.add('hip')\ndef hip():\n    return 1\n", "registry.Zoo.animals[hip]"),
+    ("through an alias", "import registry as r\n\n\n@r.register('hip')\ndef hip():\n    return 1\n", "registry.TABLE[hip]"),
+    ("under a test", "import os\nif os.name:\n    @register('hip')\n    def hip():\n        return 1\n", "registry.TABLE[hip]"),
+    ("with a comment above", "# Of hip.\n@register('hip')\ndef hip():\n    return 1\n", "registry.TABLE[hip]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "target"), [r[1:] for r in REGISTERED if r[2]], ids=[r[0] for r in REGISTERED if r[2]])
+def test_registrations(text: str, target: str) -> None:
+    kinds = f"import registry\nfrom registry import register\n\n\n{text}\n\n@register('cuda')\ndef cuda():\n    return 2\n"
+    app = "import kinds\nimport registry\n\n\ndef f():\n    return sorted(registry.TABLE), sorted(registry.Zoo.animals)\n"
+    pruned = prune({"app.py": app, "kinds.py": kinds, "registry.py": REGISTRY}, drop=[target], roots=["app:f"])
+    assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "(['cuda'], [])", pruned["kinds.py"]
+    assert "hip" not in pruned["kinds.py"] and "def cuda" in pruned["kinds.py"]
+
+
+# -- modules and names --------------------------------------------------------------------------------------------
+
+SENTENCE = "this build was made without {} (rule drop.0, "
+
+
+def ask(app: str, call: str = "app.f()", drop: str = "amd", **files: str) -> tuple[Pruned, dict[str, Any]]:
+    """Drop the module ``amd`` and run what still asks for it."""
+    pruned = prune({"app.py": app, "amd.py": "def g():\n    return 1\n\n\nclass K:\n    pass\n", **files}, drop=[drop])
+    for name, data in pruned.files.items():
+        compile(data, name, "exec")
+    if drop == "amd":
+        assert "amd.py" in pruned.removed
+    return pruned, run(pruned.files, f"import app\nRESULT = {call}")
+
+
+EAGER = [
+    ("from", "from amd import g\n\n\ndef f(r=1):\n    return g() if r else 0\n", "amd.g"),
+    ("renamed", "from amd import g as h\n\n\ndef f(r=1):\n    return h() if r else 0\n", "amd.g"),
+    ("module", "import amd\n\n\ndef f(r=1):\n    return amd.g() if r else 0\n", "amd"),
+    ("module renamed", "import amd as a\n\n\ndef f(r=1):\n    return a.g() if r else 0\n", "amd"),
+    ("several", "from amd import K, g\n\n\ndef f(r=1):\n    return g() if r else isinstance(1, K) * 1\n", "amd.g"),
+    ("several lines", "from amd import (\n    K,\n    g,\n)\n\n\ndef f(r=1):\n    return g() if r else isinstance(1, K) * 1\n", "amd.g"),
+    ("semicolons", "import json; from amd import g; import math\n\n\ndef f(r=1):\n    return (g() if r else 0), json, math\n", "amd.g"),
+    ("under a test", "import os\nif os.name:\n    from amd import g\n\n\ndef f(r=1):\n    return g() if r else 0\n", "amd.g"),
+    ("one-line if", "import os\nif os.name: from amd import g\n\n\ndef f(r=1):\n    return g() if r else 0\n", "amd.g"),
+    ("behind a future import", "from __future__ import annotations\nfrom amd import g\n\n\ndef f(r=1):\n    return g() if r else 0\n", "amd.g"),
+    ("mixed with a kept module", "import amd, json\n\n\ndef f(r=1):\n    return amd.g() if r else json and 0\n", "amd"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("app", "name"), [e[1:] for e in EAGER], ids=[e[0] for e in EAGER])
+def test_an_eager_import_of_something_dropped_becomes_a_stand_in(app: str, name: str) -> None:
+    pruned, done = ask(app)
+    assert done["raised"].startswith("RemovedByPrune: this build was made without amd"), (done, pruned["app.py"])
+    assert "(rule drop.0, " in done["raised"]
+    quiet = ask(app, "app.f(0)")[1]
+    assert quiet["raised"] == "" and "0" in quiet["result"]  # nobody asks: nothing happens
+
+
+def test_an_unread_import_of_something_dropped_goes() -> None:
+    pruned, done = ask("from amd import g\nimport amd\n\n\ndef f():\n    return 1\n")
+    assert done["result"] == "1" and pruned["app.py"].strip() == "def f():\n    return 1"
+
+
+LAZY = [
+    ("plain", "def f():\n    from amd import g\n    return g()\n"),
+    ("module", "def f():\n    import amd\n    return amd.g()\n"),
+    ("in an arm", "def f(r=1):\n    if r:\n        from amd import g\n        return g()\n    return 0\n"),
+    ("one line", "def f(r=1):\n    if r: from amd import g; return g()\n    return 0\n"),
+    ("in a method", "class A:\n    def m(self):\n        from amd import g\n        return g()\n\n\ndef f():\n    return A().m()\n"),
+    ("relative", "def f():\n    from amd import K\n    return K()\n"),
+    ("by name", "import importlib\n\n\ndef f():\n    return importlib.import_module('amd').g()\n"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("app", [e[1] for e in LAZY], ids=[e[0] for e in LAZY])
+def test_a_lazy_import_of_something_dropped_says_so(app: str) -> None:
+    pruned, done = ask(app)
+    if "import_module" in app:
+        assert done["raised"].startswith("ModuleNotFoundError")
+    else:
+        assert done["raised"].startswith("RemovedByPrune: this build was made without amd"), (done, pruned["app.py"])
+
+
+def test_a_try_probe_of_something_dropped_takes_its_handler() -> None:
+    for handler in ("ImportError", "Exception", "ModuleNotFoundError, ImportError"):
+        for where in ("", "    "):
+            body = f"try:\n    from amd import g\n    have = True\nexcept ({handler}):\n    have = False\n"
+            text = f"{body}\n\ndef f():\n    return have\n" if not where else "def f():\n" + "".join(f"    {x}\n" for x in body.splitlines()) + "    return have\n"
+            pruned, done = ask(text)
+            assert done == {"result": "False", "printed": "", "raised": ""}, pruned["app.py"]
+
+
+def test_a_stand_in_is_no_class_of_anything() -> None:
+    app = "from amd import K\n\n\ndef f():\n    return isinstance(1, K), isinstance(K, type), issubclass(int, K), repr(K)[:6], {K: 1}[K], hasattr(K, '__wrapped__')\n"
+    assert ask(app)[1]["result"] == "(False, True, False, '<class', 1, False)"
+
+
+def test_a_base_class_that_is_dropped_is_a_finding() -> None:
+    pruned, _ = ask("from amd import K\n\n\nclass L(K):\n    pass\n\n\ndef f():\n    return L\n", call="0")
+    assert "PR220" in pruned.findings
+
+
+def test_a_dropped_symbol() -> None:
+    kit = "def keep():\n    return 1\n\n\n# Of g.\ndef g():\n    return only()\n\n\ndef only():\n    return 2\n"
+    app = "import kit\nfrom kit import g\n\n\ndef f(r=1):\n    return g() if r else kit.keep()\n"
+    pruned = prune({"app.py": app, "kit.py": kit}, drop=["kit:g"], roots=["app:f"])
+    assert pruned["kit.py"].strip() == "def keep():\n    return 1"
+    assert run(pruned.files, "import app\nRESULT = app.f(0)\napp.f()")["raised"].startswith("RemovedByPrune: this build was made without kit:g")
+
+
+def test_drop_of_a_submodule_leaves_its_package() -> None:
+    files = {"app.py": "import pkg.gpu\nimport pkg.amd\n\n\ndef f(r=0):\n    return pkg.amd.g() if r else pkg.gpu.g()\n", "pkg/__init__.py": "", "pkg/gpu.py": "def g():\n    return 1\n", "pkg/amd.py": "def g():\n    return 2\n"}
+    for order in (files["app.py"], files["app.py"].replace("import pkg.gpu\nimport pkg.amd", "import pkg.amd\nimport pkg.gpu")):
+        pruned = prune({**files, "app.py": order}, drop=["pkg.amd"])
+        assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "1", pruned["app.py"]
+        assert "pkg/amd.py" in pruned.removed
+
+
+def test_the_guard_of_a_package_lives_beside_the_modules_without_one() -> None:
+    pruned, _ = ask("def f():\n    from amd import g\n    return g()\n")
+    assert "_prune_guard.py" in pruned.files
+
+
+def test_keep_wins_over_drop() -> None:
+    files = {"app.py": "import zoo.a\n\n\ndef f():\n    return zoo.a.X\n", "zoo/__init__.py": "", "zoo/a.py": "X = 1\n", "zoo/b.py": "Y = 2\n"}
+    pruned = prune(files, drop=["zoo.*"], keep=["zoo.a"])
+    assert "zoo/b.py" in pruned.removed and pruned["zoo/a.py"] == "X = 1\n" and not pruned.findings
+
+
+def test_dropped_files() -> None:
+    pruned = prune({"app.py": "X = 1\n", "data/a.hip": "x", "data/b.cu": "y"}, drop=["path:data/*.hip"])
+    assert "data/a.hip" in pruned.removed and "data/b.cu" not in pruned.removed
+
+
+def test_a_rule_that_matches_nothing_is_a_finding() -> None:
+    assert "PR012" in prune({"app.py": "X = 1\n"}, drop=["nothere"]).findings
+    assert "PR012" in prune({"app.py": "T = {1: 2}\n"}, drop=["app.T[nothere]"]).findings
+    assert "PR012" in prune({"app.py": "T = {1: 2}\n"}, roots=["app", "nothere"], keep=["absent:thing"]).findings
