@@ -453,6 +453,14 @@ class Marker:
         symbol = self.world.symbol(module, root)
         if symbol.kind == "module":
             self._walk_path(symbol.module, path, node, pos)
+        elif symbol.kind == "unknown" and module in self.out.states:
+            # A name that only a frozen branch binds: its import is dead, but it must still resolve.
+            state = self.out.states[module]
+            for item in state.names.get(root, ()):
+                if item.kind == "import":
+                    found = self.world.attribute(*self.table.import_target(state.summary, item.stmt, item.index))
+                    if found.kind == "module" and not self.drops.module(found.module):
+                        self._walk_path(found.module, path, node, pos)
         elif root in ("globals", "locals", "vars") and symbol.kind == "builtin" and not node.endswith(":__all__"):
             if root == "globals":
                 self.escape(module, node, pos)
@@ -624,6 +632,8 @@ class Marker:
             for pos in state.required:
                 aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
                 if aliases and not any(i.live for i in aliases):
+                    shadowed = _locals(state.summary.body)  # an alias that no function hides reads best
+                    aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
                     for name in aliases[0].names:  # whoever binds the name last must still do so
                         for item in state.names[name]:
                             self.live(module, item, module, state.required[pos])
@@ -729,6 +739,20 @@ class Marker:
 def _names_read(summary: Summary) -> set[str]:
     """Every global name that the unfolded module reads."""
     return _reads(summary.body)
+
+
+def _locals(part: object) -> set[str]:
+    """Names that functions of the module bind for themselves, parameters included."""
+    found: set[str] = set()
+    stack: list[object] = [part]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            if len(item) == 7 and item[0] == "def":
+                found.update(item[6][0])
+                found.update(item[6][1])
+            stack.extend(item)
+    return found
 
 
 def _reads(part: object) -> set[str]:
