@@ -61,6 +61,8 @@ class Absences:
         gone = self.gone.get(id(scope))
         if not gone or not item.binds or not set(item.binds) <= gone:
             return False
+        if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
+            return False  # a guard that raises may stand for this import, whatever became of its names
         if item.kind == "Import" and self._probe(item, gone):
             item.pinned = True
             return False

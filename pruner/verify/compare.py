@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from pruner.verify.absences import Absences
 from pruner.verify.claims import Claim, FileResult
 from pruner.verify.guards import GUARD
-from pruner.verify.items import Item
+from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import enum_values
 from pruner.verify.names import module_names
 from pruner.verify.scopes import Scope
@@ -115,6 +115,8 @@ class Comparison(Absences):
         while i < len(left) or j < len(right):
             u = left[i] if i < len(left) else None
             o = right[j] if j < len(right) else None
+            if u is not None and o is not None and u.kind == "Stand" and o.kind == "Gone" and u.key[1] == o.key[1]:
+                return self._match([], right[j + 1 :], scope, other)  # the guard raises: what followed is dead
             if u is not None and u.kind == "Gone":
                 # The guard raises: what followed is dead. (Several names of one import are one guard.)
                 while i < len(left) and left[i].signature == u.signature:
@@ -131,6 +133,8 @@ class Comparison(Absences):
                 i, j = i + 1, j + 1
             elif u is not None and self._absent(u, scope, right[j:]):
                 i += 1
+            elif u is not None and self._failing(u) is not None:
+                left[i : i + 1] = self._failing(u) or []
             elif u is None and o is not None:
                 self._problem(0, o.line, f"{what(o)} is not in upstream at this place")
                 j += 1
@@ -148,6 +152,15 @@ class Comparison(Absences):
                 else:
                     self._problem(u.line, o.line, f"{what(u)} became {what(o)}{self._reason(u, scope)}")
                     i, j = i + 1, j + 1
+
+    def _failing(self, u: Item) -> list[Item] | None:
+        """What a ``try`` does when the import that it starts with fails for sure: its handler."""
+        if u.kind != "Try" or not isinstance(u.node, ast.Try) or not u.blocks[0] or u.blocks[0][0].kind != "Stand":
+            return None
+        for index, handler in enumerate(u.node.handlers, 1):
+            if catches_import_error(handler.type) and handler.name is None:
+                return [*u.blocks[index], *u.blocks[-1]]
+        return None
 
     def _paired(self, u: Item, o: Item) -> bool:
         return bool(u.signature == o.signature)

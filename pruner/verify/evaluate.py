@@ -186,14 +186,14 @@ class Evaluator(Operators):
         return UNKNOWN
 
     def _known_arguments(self, node: ast.Call, function: Symbol, scope: Scope) -> dict[str, Val]:
-        """Parameters of a call whose value a fact gives: ``pad(n, on_hip=_is_hip)``."""
+        """Parameters of a call whose truth is known: ``pad(n, on_hip=_is_hip)``, ``pad(n, on_hip=False)``."""
         definition = self.world.definition(function)
         if not isinstance(definition, ast.FunctionDef) or any(isinstance(a, ast.Starred) for a in node.args):
             return {}
         names = [arg.arg for arg in (*definition.args.posonlyargs, *definition.args.args)]
         pairs = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
         known = {name: self.value(value, scope) for name, value in pairs if name is not None}
-        return {name: value for name, value in known.items() if value.stated and value.truth is not None}
+        return {name: value for name, value in known.items() if value.truth is not None}
 
     def result(self, function: Symbol, arguments: dict[str, Val] | None = None) -> Val:
         """What a call of a function of the tree returns, when that is one value or one truth.
@@ -244,8 +244,10 @@ class Evaluator(Operators):
         for node in body:
             if isinstance(node, ast.Return):
                 value = v.const(None) if node.value is None else self.value(node.value, scope)
-                if node.value is not None and not self.droppable(node.value, scope) and not value.boolean:
-                    return None
+                if node.value is not None and not self.droppable(node.value, scope):
+                    if not value.boolean:
+                        return None
+                    value = v.BOOLEAN  # its type is known; what it does is not
                 found.append(value)
                 return False
             if isinstance(node, ast.If):

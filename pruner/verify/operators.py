@@ -31,21 +31,18 @@ class Operators(Chains):
 
     def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Val:
         stop = isinstance(node.op, ast.Or)
-        found = [self.value(item, scope) for item in node.values]
+        found: list[Val] = []
+        for item in node.values:
+            found.append(self.value(item, scope))
+            if found[-1].truth == stop:
+                break  # what stands behind it is never evaluated
+        last = found[-1]
         stated = any(val.stated for val in found)
-        boolean = all(val.boolean for val in found)
-        known: Val | None = None
-        for val in found:
-            known = val
-            if val.truth is None:
-                break
-            if val.truth == stop:
-                return Val(val.consts, val.truth, val.boolean, val.stated or stated, val.bounds)
-        else:
-            assert known is not None
-            return Val(known.consts, known.truth, known.boolean, stated, known.bounds)
+        if all(val.truth is not None for val in found):
+            return Val(last.consts, last.truth, last.boolean, stated, last.bounds)
         # Past an unknown operand only the truth can be known: x and False is falsy, not False.
-        if any(val.truth == stop for val in found):
+        boolean = all(val.boolean for val in found)
+        if last.truth == stop:
             return Val((stop,) if boolean else None, stop, boolean, stated)
         return Val(boolean=boolean)
 

@@ -66,8 +66,12 @@ class Purity(Evaluator):
         if head is not None and (is_pure(self.world.stated, head) or outside_pure(head)):
             return True
         symbol = self.symbol(node.func, scope)
+        if symbol is not None and symbol[0] == "symbol":
+            # A known truth was found along effect-free statements alone, with these arguments.
+            known = self.result(symbol, self._known_arguments(node, symbol, scope))
+            return known.truth is not None or self.pure_function(symbol)
         if symbol is not None:
-            return symbol[0] == "symbol" and self.pure_function(symbol)
+            return False
         if isinstance(node.func, ast.Attribute) and self.droppable(node.func.value, scope):
             name = node.func.attr
             return name in PURE_METHODS or name.startswith(("is_", "has_", "supports_"))
