@@ -35,7 +35,8 @@ def separate(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     out = []
     for edit in edits:
         text = edit.text
-        before, after = data[edit.start - 1 : edit.start], data[edit.stop : edit.stop + 1]
+        before = b"" if edit.start == 3 and data.startswith(b"\xef\xbb\xbf") else data[edit.start - 1 : edit.start]
+        after = data[edit.stop : edit.stop + 1]
         if text and _word(text[-1:]) and _word(after):
             text += b" "
         if text and _word(text[:1]) and _word(before):

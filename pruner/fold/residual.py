@@ -120,12 +120,32 @@ class Walker:
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
         self.local = LocalView(world)
-        self.ev = Evaluator(world, module, self.local)
+        self._full = Evaluator(world, module, self.local)
+        # Module and class bodies, decorators and defaults run wherever the module is imported, also on a
+        # client host without a device: only facts that hold there fold them.
+        self._early = Evaluator(getattr(world, "at_import", world), module, self.local)
+        if module in getattr(world, "asking", ()):
+            self._full = self._early
         self.unit = Unit()
-        self.red = Reducer(self.ev, self.unit.remains)
+        self._full_red = Reducer(self._full, self.unit.remains)
+        self._early_red = Reducer(self._early, self.unit.remains)
         self.frozen: set[int] = set()
         self.module_scope = Scope(frozenset())
         self._elifs: set[int] = set()  # positions of `elif` whose head stays
+
+    @property
+    def _importing(self) -> bool:
+        return all(scope.is_class for scope in self.local.stack)
+
+    @property
+    def ev(self) -> Evaluator:
+        """The evaluator for where the walk is: in a function, or in code that runs at import."""
+        return self._early if self._importing else self._full
+
+    @property
+    def red(self) -> Reducer:
+        """The reducer that goes with :attr:`ev`."""
+        return self._early_red if self._importing else self._full_red
 
     # -- expressions -----------------------------------------------------------------------
 
@@ -225,6 +245,8 @@ class Walker:
                         break
                     continue
                 kept.append(operand)
+                if truth is not None and truth[1] and truth[0] == stops:
+                    break  # what stands behind it never runs
             while kept and self.ev.droppable(kept[-1]):
                 kept.pop()
             return kept[0] if len(kept) == 1 else (test[0], tuple(kept)) if kept else None

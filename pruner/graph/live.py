@@ -471,6 +471,9 @@ class Marker:
             if step[0] != ".":
                 break
             name = step[1:]
+            if name == "__dict__":
+                self.escape(module, node, pos)
+                return
             self.need(module, name, node, "read", pos)
             symbol = self.world.attribute(module, name)
             if symbol.kind != "module":
@@ -559,6 +562,9 @@ class Marker:
             if not state.executed:
                 continue
             for root, path, guards, pos in state.summary.part_stores:
+                if root == "globals" and len(path) == 2 and path[1][0] == "[":  # globals()["X"] = 1
+                    found.append((module, path[1][2:-2], module, pos))
+                    continue
                 if path[-1][0] != "." or (guards and not self.world.alive(module, guards)):
                     continue
                 symbol, rest = self.world.follow(module, root, path[:-1])
@@ -574,7 +580,9 @@ class Marker:
         found: set[tuple[str, str]] = set()
         for module, name, _, _ in self.part_stores():
             known = self.world.chain(module, name, ())
-            if (known is not None and known.origin) or f"{module}.{name}" in self.world.facts:
+            if (known is not None and known.origin) or any(
+                f == f"{module}.{name}" or f.startswith(f"{module}.{name}(") for f in self.world.facts
+            ):
                 found.add((module, name))
         return found
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from dataclasses import replace
 from typing import Any
 
 from pruner.fold import value as V
@@ -55,8 +56,14 @@ class ProgramWorld:
         self._pure: dict[tuple[str, str], Any] = {}
         self.interpreter = Interpreter(self)
         self.matched: set[str] = set()  # rule ids whose subject exists in the tree or was read
+        self.at_import: ProgramWorld = self  # what holds on every host: without facts that need a device
+        device = {rule.id for rule in policy.rules if rule.device}
         for fact in policy.facts:
             self._add_fact(fact)
+        self.asking = {self._home(f.subject) for f in policy.facts if f.rule in device}
+        if device and any(f.rule in device for f in policy.facts):
+            others = replace(policy, facts=tuple(f for f in policy.facts if f.rule not in device))
+            self.at_import = ProgramWorld(table, others, poisoned)
 
     def _add_fact(self, fact: Fact) -> None:
         if isinstance(fact.values, Range):
@@ -93,6 +100,11 @@ class ProgramWorld:
             self._note_subject(subject)
             return ".".join([symbol.text, *others]) + subject[cut:]
         return subject
+
+    def _home(self, subject: str) -> str:
+        """The module that defines a subject: it answers truly, its own functions do not fold on the answer."""
+        split = self.table.split(subject.partition("(")[0])
+        return split[0] if split else ""
 
     def _note_subject(self, subject: str) -> None:
         for fact in self.policy.facts:

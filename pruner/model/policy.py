@@ -35,6 +35,7 @@ class Rule:
     optional: bool = False
     since: str | None = None
     until: str | None = None
+    device: bool = False  # holds where a device is; code that runs at import does not rest on it
 
 
 @dataclass(frozen=True, slots=True)

@@ -734,8 +734,11 @@ class StatementEditor:
         if not isinstance(value, (ast.List, ast.Tuple)):
             return
         dead = [i for i, e in enumerate(value.elts) if isinstance(e, ast.Constant) and e.value in self.plan.exports]
-        if not dead:
-            return
+        if not dead or (isinstance(value, ast.Tuple) and len(value.elts) - len(dead) < 2):
+            if dead:  # ("one") is no tuple: keep its comma
+                dead = dead[: len(value.elts) - 2] if len(value.elts) > 2 else []
+            if not dead:
+                return
         cause = self.plan.exports[value.elts[dead[0]].value]  # type: ignore[attr-defined]
         for index in dead:
             element = value.elts[index]

@@ -14,6 +14,8 @@ TEXT = b"# Modified by prune: parts were removed; PRUNED.json says which."
 
 def notice(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """The edits with one more: a comment line after the licence header (or at the top)."""
+    if TEXT in data[:4096]:
+        return tuple(edits)
     at = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     offset = at
     lines = data[at:].splitlines(keepends=True)[:2]

@@ -192,7 +192,7 @@ def _fault(stated: Stated, faults: Faults, place: Location, code: str, text: str
 
 def _digest(policy: Policy) -> str:
     """sha256 over what the rules say: no place, no file name, no order."""
-    rules = [[r.id, r.verb, r.because, r.optional, r.since, r.until] for r in policy.rules]
+    rules = [[r.id, r.verb, r.because, r.optional, r.since, r.until, r.device] for r in policy.rules]
     facts = [[f.rule, f.subject, _plain(f.values), f.valid_from] for f in policy.stated]
     targets = [
         [verb, t.rule, t.kind, t.text]

@@ -15,7 +15,7 @@ from pruner.policy.node import RuleFile, Text
 
 VERBS = ("assume", "root", "keep", "drop", "discard", "dynamic", "pure", "allow")
 TOP_KEYS = ("extends", "rules")
-RULE_KEYS = ("id", "because", "optional", "since", "until")
+RULE_KEYS = ("id", "because", "optional", "since", "until", "device")
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 PURE = r"[^\W\d]\w*(\.([^\W\d]\w*|\*))*"  # '*' is any one component: pkg.environ.envs.*.get
@@ -75,12 +75,13 @@ def _read_rule(file: RuleFile, node: Node, stated: Stated) -> None:
     if window["since"] and window["until"] and Version(window["since"]) >= Version(window["until"]):
         file.fault(entries["until"], codes.BAD_VERSION, "'until' must be after 'since'", "'until' is not included")
     optional = file.boolean(entries["optional"], "'optional'") if "optional" in entries else False
+    device = file.boolean(entries["device"], "'device'") if "device" in entries else False
     why = texts.get("because")
     for verb in verbs:
         READERS[verb](file, entries[verb], verb, name or "?", stated)
     if name and why and len(verbs) == 1:
         place = stated.note(file, file.place(node))
-        stated.rules.append(Rule(name, verbs[0], why.value, place, optional, window["since"], window["until"]))
+        stated.rules.append(Rule(name, verbs[0], why.value, place, optional, window["since"], window["until"], device))
 
 
 def _identifier(file: RuleFile, node: Node, text: Text | None, given: bool) -> str | None:

@@ -29,6 +29,10 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             "id": {"type": "string", "pattern": f"^{ID}$", "description": "Unique over all files."},
             "because": {**_TEXT, "description": "One sentence: why this is true."},
+            "device": {
+                "type": "boolean",
+                "description": "true: holds only where a device is; module-level code keeps asking.",
+            },
             "optional": {"type": "boolean", "description": "true: the rule may match nothing."},
             "since": {**_VERSION, "description": "First upstream version that the rule speaks of."},
             "until": {**_VERSION, "description": "First upstream version that it no longer speaks of."},

@@ -34,6 +34,15 @@ class Scopes:
         """Leave the innermost scope."""
         self.stack.pop()
 
+    def hidden(self, name: str) -> bool:
+        """True when a comprehension or lambda binds the name nearer than any function does."""
+        for kind, names, _ in reversed(self.stack):
+            if name in names:
+                return kind == "q"
+            if kind == "f":
+                return False
+        return False
+
     def tag(self, name: str) -> str:
         """How a load of ``name`` resolves here: ``n`` global, ``v`` local, ``b`` class-level, either."""
         direct = True
@@ -128,7 +137,10 @@ class Lowering:
         return EMPTY
 
     def _name(self, node: ast.Name) -> Expr:
-        return (self.scopes.tag(node.id), node.id, ())
+        tag = self.scopes.tag(node.id)
+        if tag == "v" and self.scopes.hidden(node.id):
+            return ("v", node.id + "'", ())  # [x for x in xs]: not the function's x
+        return (tag, node.id, ())
 
     def _attribute(self, node: ast.Attribute) -> Expr:
         return self._extend(self.expr(node.value), "." + node.attr)
@@ -142,6 +154,11 @@ class Lowering:
         return ("x", base, (step,))
 
     def _call(self, node: ast.Call) -> Expr:
+        target = node.func
+        if isinstance(target, ast.Attribute) and target.attr == "format" and isinstance(target.value, ast.Constant):
+            if isinstance(target.value.value, str):
+                values = self.opaque([*self.exprs(node.args), *(self.expr(k.value) for k in node.keywords)])
+                return ("j", _pieces(target.value.value, r"\{[^{}]*\}", values))
         func = self.expr(node.func)
         if not node.keywords and all(isinstance(a, ast.Constant) and isinstance(a.value, _SIMPLE) for a in node.args):
             if func[0] in ("n", "v", "b", "x"):
@@ -192,7 +209,7 @@ class Lowering:
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])
-        self.scopes.push("f", frozenset(scopes.parameters(node.args)))
+        self.scopes.push("q", frozenset(scopes.parameters(node.args)))
         body = self.expr(node.body)
         self.scopes.pop()
         return self.opaque([*outer, ("f", body)])
@@ -234,6 +251,8 @@ class Lowering:
 
     def _binop(self, node: ast.BinOp) -> Expr:
         left, right = self.expr(node.left), self.expr(node.right)
+        if isinstance(node.op, ast.Mod) and left[0] == "c" and isinstance(left[1], str):
+            return ("j", _pieces(left[1], r"%[-+ #0-9.]*[a-zA-Z]", right))  # "forward_%s" % kind
         if isinstance(node.op, ast.Add) and (_is_text(left) or _is_text(right)):
             return ("j", (left, right))
         return self.opaque([left, right])
@@ -246,6 +265,17 @@ class Lowering:
         if index[0] == "c" and base[0] in ("n", "v", "b", "x"):
             return self._extend(base, f"[{index[1]!r}]")
         return self.opaque([base, index])
+
+
+def _pieces(text: str, hole: str, values: Expr) -> tuple[Expr, ...]:
+    """A formatted text as an f-string would hold it: constants, and the values where the first hole is."""
+    parts: list[Expr] = []
+    for index, piece in enumerate(re.split(hole, text)):
+        if index:
+            parts.append(values if index == 1 else EMPTY)
+        if piece:
+            parts.append(("c", piece))
+    return tuple(parts) if len(parts) > 1 else (*parts, values)
 
 
 def _is_text(expr: Expr) -> bool:
