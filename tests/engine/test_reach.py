@@ -346,3 +346,9 @@ def test_values_made_for_their_effect_stay() -> None:
 
 def test_nested_classes_and_closures() -> None:
     reach({"app.py": "class A:\n    class B:\n        def m(self):\n            return C().n()\n\n    def make(self):\n        return self.B()\n\n\nclass C:\n    def n(self):\n        return 1\n\n    def o(self):\n        return 2\n\n\ndef f():\n    return A().make().m()\n"})
+
+
+@pytest.mark.parametrize("use", ["y = z.sm()", "if z: pass", "def m(self, x=z.sm()):\n            return x"])
+def test_an_import_in_a_class_body_of_a_function(use: str) -> None:
+    reach({"app.py": f"def f():\n    class C:\n        import plat as z\n        {use}\n    return C.z.sm()\n"})
+    reach({"app.py": f"class C:\n    import plat as z\n    {use.replace('    ' * 3, '    ' * 2)}\n\n\ndef f():\n    return C.z.sm()\n"})

@@ -495,9 +495,9 @@ EFFECTS = [
     ),
     ("compared", "if note(1) == 1 and is_hip():\n        pass", "note(1) == 1"),
     (
-        "a binding keeps its if",
+        "a binding",
         "if (x := note(1)) and is_hip():\n        note(2)\n    note(x)",
-        "if (x := note(1)) and False:\n        note(2)\n    note(x)",
+        "(x := note(1))\n    note(x)",
     ),
 ]
 
@@ -543,6 +543,9 @@ HAZARDS = [
     ("global in a dead else of a taken if", "x = 'global'\n\n\ndef f():\n    if is_cuda():\n        pass\n    else:\n        global x\n    x = 2\n    return globals()['x']", ""),
     ("nonlocal in a dead arm", "def f():\n    x = 1\n\n    def g():\n        if is_hip():\n            nonlocal x\n        x = 2\n    g()\n    return x", ""),
     ("global in a dead while", "x = 'global'\n\n\ndef f():\n    while is_hip():\n        global x\n    x = 2\n    return globals()['x']", ""),
+    ("nonlocal of an inner function that goes", "def f(v=1):\n    if is_hip():\n        w = 3\n\n        def g():\n            nonlocal w\n            w = 4\n        g()\n    elif v:\n        w = 1\n        return w\n    return 1", ""),
+    ("global of an inner function that goes", "w = 'global'\n\n\ndef f(v=1):\n    if is_hip():\n        def g():\n            global w\n            w = 4\n        g()\n    w = 1\n    return w, globals()['w']", ""),
+    ("global of an inner class that goes", "w = 'global'\n\n\ndef f(v=1):\n    if is_hip():\n        class A:\n            global w\n            w = 4\n    w = 1\n    return w, globals()['w']", ""),
     # Exceptions that a context manager or handler may swallow.
     ("with that swallows", "import contextlib\n\n\ndef g():\n    raise ValueError\n\n\ndef f():\n    with contextlib.suppress(ValueError):\n        if is_cuda():\n            return g()\n    return 'tail'", ""),
     ("handler that swallows", "def g():\n    raise ValueError\n\n\ndef f():\n    try:\n        if is_cuda():\n            return g()\n    except ValueError:\n        pass\n    return 'tail'", ""),

@@ -44,7 +44,7 @@ def valid(text: str) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            compile(text, "app.py", "exec")
+            compile(text, "app.py", "exec", dont_inherit=True)
         except SyntaxError:
             return False
     return True
