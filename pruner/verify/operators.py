@@ -75,7 +75,7 @@ class Operators(Chains):
             return Val(chosen.consts, chosen.truth, chosen.boolean, stated, chosen.bounds, chosen.member)
         a, b = self.value(node.body, scope), self.value(node.orelse, scope)
         if a.consts is not None and b.consts is not None:
-            return v.among(tuple(dict.fromkeys((*a.consts, *b.consts))), a.stated or b.stated)
+            return v.among((*a.consts, *b.consts), a.stated or b.stated)
         return Val(truth=a.truth if a.truth == b.truth else None, boolean=a.boolean and b.boolean)
 
     def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Val:

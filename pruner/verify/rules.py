@@ -89,7 +89,7 @@ def _assume(stated: Stated, subject: str, values: tuple[Const, ...] | Range, kno
     if isinstance(old, tuple) and isinstance(values, tuple):
         have = {(type(value), value) for value in values}
         both = tuple(value for value in old if (type(value), value) in have)
-        values = both if known and both else tuple(dict.fromkeys((*old, *values)))
+        values = both if known and both else tuple({(type(value), value): value for value in (*old, *values)}.values())
     stated.facts[subject] = values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from pruner.model import Range
@@ -40,11 +40,17 @@ def const(value: Const, stated: bool = False) -> Val:
     return Val((value,), bool(value), isinstance(value, bool), stated)
 
 
+def distinct(values: Iterable[Const]) -> tuple[Const, ...]:
+    """Each value once; ``0`` and ``False`` are equal and are two values all the same."""
+    return tuple({(type(value), value): value for value in values}.values())
+
+
 def among(values: tuple[Const, ...], stated: bool = True) -> Val:
     """One of several values."""
+    values = distinct(values)
     truths = {bool(value) for value in values}
     truth = truths.pop() if len(truths) == 1 else None
-    return Val(tuple(values), truth, all(isinstance(value, bool) for value in values), stated)
+    return Val(values, truth, all(isinstance(value, bool) for value in values), stated)
 
 
 def of_fact(values: tuple[Const, ...] | Range) -> Val:
@@ -156,4 +162,4 @@ def method(base: Val, name: str, arguments: tuple[object, ...]) -> Val:
             results.append(getattr(value, name)(*arguments))
         except TypeError:
             return UNKNOWN
-    return among(tuple(dict.fromkeys(results)), base.stated)
+    return among(distinct(results), base.stated)

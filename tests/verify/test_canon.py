@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,12 @@ class _Machine:
     def run(self, term: Any, truth: bool) -> Any:
         kind = term[0]
         if kind == "=":
-            return ast.literal_eval(term[2])
+            value = ast.literal_eval(term[2])
+            return sys.intern(value) if isinstance(value, str) else value  # as the compiler does for ``is``
         if kind == "Name":
             return self.space()[term[1]]
         if kind in ("And", "Or"):
-            value: Any = None
+            value = None
             for item in term[1:]:
                 value = self.run(item, truth)
                 if bool(value) == (kind == "Or"):

@@ -36,13 +36,18 @@ TESTS = (
     "go(2) and is_hip()",
     "a or is_hip()",
 )
+LOOPS = ("is_hip()", "go(1) and is_hip()", "go(3)", "go(2) and not is_hip()")
 Program = list[Any]
 
 leaf = st.one_of(
     st.integers(1, 4).map(lambda n: ("do", n)),
     st.just(("return", "a")),
     st.just(("return", "is_cuda()")),
+    st.sampled_from(["is_cuda()", "not is_hip()", "a", "go(3) or is_cuda()", "b and is_cuda()"]).map(
+        lambda t: ("assert", t)
+    ),
     st.just(("break",)),
+    st.just(("continue",)),
     st.just(("pass",)),
 )
 
@@ -53,6 +58,7 @@ def _grow(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
         st.tuples(st.just("if"), test, suite, st.one_of(st.just([]), suite)),
         st.tuples(st.just("for"), st.just("(1, 2)"), suite, st.one_of(st.just([]), suite)),
+        st.tuples(st.just("while"), st.sampled_from(LOOPS), suite, st.one_of(st.just([]), suite)),
         st.tuples(st.just("try"), suite, suite, st.one_of(st.just([]), suite)),
     )
 
@@ -73,8 +79,11 @@ def _lines(suite: Program, depth: int, looped: bool) -> list[str]:
             found += [f"{pad}if {node[1]}:", *_lines(node[2], depth + 1, looped)]
             if node[3]:
                 found += [f"{pad}else:", *_lines(node[3], depth + 1, looped)]
-        elif kind == "for":
-            found += [f"{pad}for _ in {node[1]}:", *_lines(node[2], depth + 1, True)]
+        elif kind == "assert":
+            found.append(f"{pad}assert {node[1]}")
+        elif kind in ("for", "while"):
+            head = f"for _ in {node[1]}" if kind == "for" else f"while {node[1]}"
+            found += [f"{pad}{head}:", *_lines(node[2], depth + 1, True)]
             if node[3]:
                 found += [f"{pad}else:", *_lines(node[3], depth + 1, looped)]
         elif kind == "try":
@@ -83,7 +92,7 @@ def _lines(suite: Program, depth: int, looped: bool) -> list[str]:
             if node[3]:
                 found += [f"{pad}finally:", *_lines(node[3], depth + 1, looped)]
         else:
-            found.append(pad + ("break" if kind == "break" and looped else "pass"))
+            found.append(pad + (kind if looped else "pass"))
     return found or [f"{pad}pass"]
 
 
@@ -132,8 +141,8 @@ def _behaviour(source: str) -> list[Any]:
         exec(compile(source, "p", "exec"), space)
         try:
             result: Any = space["f"](a, b)
-        except ValueError:
-            result = "raised"
+        except (ValueError, AssertionError) as error:
+            result = type(error).__name__
         found.append((result, log))
     return found
 
