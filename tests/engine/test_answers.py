@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pruner.edit import apply, merge
 from pruner.errors import PruneError
+from pruner.model import Cause, Edit
 from pruner.pipeline import RunOptions, run
 from pruner.pipeline.answers import Answers
 from pruner.pipeline.stored import line_map
-from pruner.edit import apply, merge
-from pruner.model import Cause, Edit
 
 PROGRAM = {
     "plat.py": "def is_hip():\n    return False\n",

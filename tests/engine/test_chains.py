@@ -244,7 +244,7 @@ def test_tests_with_effects(layout: Layout) -> None:
 @pytest.mark.parametrize("layout", [plain, airy])
 def test_chains_in_chains(layout: Layout) -> None:
     """A chain of up to two arms in each arm of a chain of up to two."""
-    inner = [c for c in chains("TFR", 2)]
+    inner = list(chains("TFR", 2))
     for seat in range(3):
         found: list[Chain] = []
         text = HEAD
@@ -254,7 +254,7 @@ def test_chains_in_chains(layout: Layout) -> None:
             for small in inner:
                 body = lambda index, small=small: (  # noqa: E731
                     [line.replace("r[", "r[2 + ") for line in plain(small, lambda n: [f"out.append('i{n}')"])]
-                    if index == seat
+                    if index == seat  # noqa: B023
                     else append(index)
                 )
                 lines = layout(outer, body)

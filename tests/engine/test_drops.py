@@ -107,9 +107,21 @@ def test_only_the_named_table() -> None:
 
 
 def test_what_only_the_entry_reached_goes() -> None:
-    pruned = prune({"app.py": "import amd\nimport gpu\n\nTABLE = {'hip': amd.make, 'cuda': gpu.make}\n\n\ndef f(k):\n    return TABLE[k]()\n", "amd.py": "def make():\n    return 1\n", "gpu.py": "def make():\n    return 2\n"}, drop=["app.TABLE[hip]"], roots=["app:f"])
+    pruned = prune(
+        {
+            "app.py": "import amd\nimport gpu\n\nTABLE = {'hip': amd.make, 'cuda': gpu.make}\n\n\ndef f(k):\n    return TABLE[k]()\n",
+            "amd.py": "def make():\n    return 1\n",
+            "gpu.py": "def make():\n    return 2\n",
+        },
+        drop=["app.TABLE[hip]"],
+        roots=["app:f"],
+    )
     assert "amd.py" in pruned.removed and "amd" not in pruned["app.py"]
-    assert run(pruned.files, "import app\nRESULT = app.f('cuda')\napp.f('hip')") == {"result": "2", "printed": "", "raised": "KeyError: 'hip'"}
+    assert run(pruned.files, "import app\nRESULT = app.f('cuda')\napp.f('hip')") == {
+        "result": "2",
+        "printed": "",
+        "raised": "KeyError: 'hip'",
+    }
 
 
 # -- registrations ----------------------------------------------------------------------------------------------
@@ -128,10 +140,16 @@ REGISTERED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "target"), [r[1:] for r in REGISTERED if r[2]], ids=[r[0] for r in REGISTERED if r[2]])
+@pytest.mark.parametrize(
+    ("text", "target"), [r[1:] for r in REGISTERED if r[2]], ids=[r[0] for r in REGISTERED if r[2]]
+)
 def test_registrations(text: str, target: str) -> None:
-    kinds = f"import registry\nfrom registry import register\n\n\n{text}\n\n@register('cuda')\ndef cuda():\n    return 2\n"
-    app = "import kinds\nimport registry\n\n\ndef f():\n    return sorted(registry.TABLE), sorted(registry.Zoo.animals)\n"
+    kinds = (
+        f"import registry\nfrom registry import register\n\n\n{text}\n\n@register('cuda')\ndef cuda():\n    return 2\n"
+    )
+    app = (
+        "import kinds\nimport registry\n\n\ndef f():\n    return sorted(registry.TABLE), sorted(registry.Zoo.animals)\n"
+    )
     pruned = prune({"app.py": app, "kinds.py": kinds, "registry.py": REGISTRY}, drop=[target], roots=["app:f"])
     assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "(['cuda'], [])", pruned["kinds.py"]
     assert "hip" not in pruned["kinds.py"] and "def cuda" in pruned["kinds.py"]
@@ -205,7 +223,11 @@ def test_a_try_probe_of_something_dropped_takes_its_handler() -> None:
     for handler in ("ImportError", "Exception", "ModuleNotFoundError, ImportError"):
         for where in ("", "    "):
             body = f"try:\n    from amd import g\n    have = True\nexcept ({handler}):\n    have = False\n"
-            text = f"{body}\n\ndef f():\n    return have\n" if not where else "def f():\n" + "".join(f"    {x}\n" for x in body.splitlines()) + "    return have\n"
+            text = (
+                f"{body}\n\ndef f():\n    return have\n"
+                if not where
+                else "def f():\n" + "".join(f"    {x}\n" for x in body.splitlines()) + "    return have\n"
+            )
             pruned, done = ask(text)
             assert done == {"result": "False", "printed": "", "raised": ""}, pruned["app.py"]
 
@@ -225,12 +247,22 @@ def test_a_dropped_symbol() -> None:
     app = "import kit\nfrom kit import g\n\n\ndef f(r=1):\n    return g() if r else kit.keep()\n"
     pruned = prune({"app.py": app, "kit.py": kit}, drop=["kit:g"], roots=["app:f"])
     assert pruned["kit.py"].strip() == "def keep():\n    return 1"
-    assert run(pruned.files, "import app\nRESULT = app.f(0)\napp.f()")["raised"].startswith("RemovedByPrune: this build was made without kit:g")
+    assert run(pruned.files, "import app\nRESULT = app.f(0)\napp.f()")["raised"].startswith(
+        "RemovedByPrune: this build was made without kit:g"
+    )
 
 
 def test_drop_of_a_submodule_leaves_its_package() -> None:
-    files = {"app.py": "import pkg.gpu\nimport pkg.amd\n\n\ndef f(r=0):\n    return pkg.amd.g() if r else pkg.gpu.g()\n", "pkg/__init__.py": "", "pkg/gpu.py": "def g():\n    return 1\n", "pkg/amd.py": "def g():\n    return 2\n"}
-    for order in (files["app.py"], files["app.py"].replace("import pkg.gpu\nimport pkg.amd", "import pkg.amd\nimport pkg.gpu")):
+    files = {
+        "app.py": "import pkg.gpu\nimport pkg.amd\n\n\ndef f(r=0):\n    return pkg.amd.g() if r else pkg.gpu.g()\n",
+        "pkg/__init__.py": "",
+        "pkg/gpu.py": "def g():\n    return 1\n",
+        "pkg/amd.py": "def g():\n    return 2\n",
+    }
+    for order in (
+        files["app.py"],
+        files["app.py"].replace("import pkg.gpu\nimport pkg.amd", "import pkg.amd\nimport pkg.gpu"),
+    ):
         pruned = prune({**files, "app.py": order}, drop=["pkg.amd"])
         assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "1", pruned["app.py"]
         assert "pkg/amd.py" in pruned.removed
@@ -242,7 +274,12 @@ def test_the_guard_of_a_package_lives_beside_the_modules_without_one() -> None:
 
 
 def test_keep_wins_over_drop() -> None:
-    files = {"app.py": "import zoo.a\n\n\ndef f():\n    return zoo.a.X\n", "zoo/__init__.py": "", "zoo/a.py": "X = 1\n", "zoo/b.py": "Y = 2\n"}
+    files = {
+        "app.py": "import zoo.a\n\n\ndef f():\n    return zoo.a.X\n",
+        "zoo/__init__.py": "",
+        "zoo/a.py": "X = 1\n",
+        "zoo/b.py": "Y = 2\n",
+    }
     pruned = prune(files, drop=["zoo.*"], keep=["zoo.a"])
     assert "zoo/b.py" in pruned.removed and pruned["zoo/a.py"] == "X = 1\n" and not pruned.findings
 

@@ -27,7 +27,9 @@ def pruned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunResult]:
     base = tmp_path_factory.mktemp("peers")
     upstream = base / "upstream"
     shutil.copytree(SHOP / "upstream", upstream)
-    options = RunOptions((SHOP / "rules.yaml",), upstream, base / "out", base / "reports", 1, False, False, base / "cache")
+    options = RunOptions(
+        (SHOP / "rules.yaml",), upstream, base / "out", base / "reports", 1, False, False, base / "cache"
+    )
     result = run(options, lambda *_: None)
     assert result.exit_code == 0
     return base, result
@@ -39,7 +41,11 @@ def modules_by_pydeps(tree: Path) -> dict[str, set[str]]:
     environment = dict(os.environ, PYTHONPATH=str(tree))
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=True)
     graph = json.loads(done.stdout)
-    return {n: {i for i in row.get("imports", ()) if i.split(".")[0] == "shop"} for n, row in graph.items() if n.split(".")[0] == "shop"}
+    return {
+        n: {i for i in row.get("imports", ()) if i.split(".")[0] == "shop"}
+        for n, row in graph.items()
+        if n.split(".")[0] == "shop"
+    }
 
 
 def test_pydeps_sees_no_import_of_a_removed_module(pruned: tuple[Path, RunResult]) -> None:
@@ -74,7 +80,9 @@ def test_rope_finds_no_kept_reference_to_a_removed_definition(pruned: tuple[Path
             name = row.name.rpartition(".")[2]
             text = resource.read()
             start = sum(len(line) + 1 for line in text.split("\n")[: row.first - 1])
-            offset = text.index(f" {name}(", start) + 1 if f" {name}(" in text[start:] else text.index(f" {name}", start) + 1
+            offset = (
+                text.index(f" {name}(", start) + 1 if f" {name}(" in text[start:] else text.index(f" {name}", start) + 1
+            )
             for found in find_occurrences(project, resource, offset):
                 place = f"{found.resource.path}:{found.lineno}"
                 if found.lineno not in gone.get(found.resource.path, ()):

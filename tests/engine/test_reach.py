@@ -40,7 +40,11 @@ def test_a_module_that_only_a_dead_branch_imports_goes() -> None:
 
 
 def test_an_import_with_an_effect_stays_without_readers() -> None:
-    files = {"app.py": "import loud\nfrom loud import name\nimport quiet\n\n\ndef f():\n    return 1\n", "loud.py": "print('loud')\nname = 1\n", "quiet.py": "name = 1\n"}
+    files = {
+        "app.py": "import loud\nfrom loud import name\nimport quiet\n\n\ndef f():\n    return 1\n",
+        "loud.py": "print('loud')\nname = 1\n",
+        "quiet.py": "name = 1\n",
+    }
     pruned = reach(files)
     assert "loud" in pruned["app.py"] and "quiet" not in pruned["app.py"] and "quiet.py" in pruned.removed
 
@@ -56,12 +60,20 @@ def test_an_import_that_orders_a_cycle_stays() -> None:
 
 def test_an_unread_import_of_upstream_is_not_ours() -> None:
     """One that upstream itself never read stays, unless it is of the standard library or the tree."""
-    pruned = prune({"app.py": "import torch\nimport numpy as np\nfrom torch import nn\n\n\ndef f():\n    return nn\n"}, roots=["app:f"])
+    pruned = prune(
+        {"app.py": "import torch\nimport numpy as np\nfrom torch import nn\n\n\ndef f():\n    return nn\n"},
+        roots=["app:f"],
+    )
     assert pruned["app.py"].startswith("import torch\nimport numpy as np\nfrom torch import nn\n")
 
 
 def test_an_import_orphaned_by_folding_goes() -> None:
-    pruned = prune({"app.py": "import torch\nfrom aiter import a, b\nfrom plat import is_hip\n\n\ndef f():\n    if is_hip():\n        return torch.hip(a)\n    return b\n"}, roots=["app:f"])
+    pruned = prune(
+        {
+            "app.py": "import torch\nfrom aiter import a, b\nfrom plat import is_hip\n\n\ndef f():\n    if is_hip():\n        return torch.hip(a)\n    return b\n"
+        },
+        roots=["app:f"],
+    )
     assert pruned["app.py"].startswith("from aiter import b\n")
 
 
@@ -72,8 +84,16 @@ def test_two_imports_of_a_name() -> None:
     head = "from plat import is_cuda\nfrom a import g\n"
     assert "from a" not in reach({"app.py": head + lazy, **parts})["app.py"]
     assert "from a" in reach({"app.py": head + "g()\n" + lazy, **parts})["app.py"]
-    assert "from a" in reach({"app.py": head + "X = [g]\n" + lazy.replace("return g()", "return g(), X[0]()"), **parts})["app.py"]
-    assert "from a" in reach({"app.py": head + "def h(x=g):\n    return x()\n" + lazy.replace("g()", "g(), h()"), **parts})["app.py"]
+    assert (
+        "from a"
+        in reach({"app.py": head + "X = [g]\n" + lazy.replace("return g()", "return g(), X[0]()"), **parts})["app.py"]
+    )
+    assert (
+        "from a"
+        in reach({"app.py": head + "def h(x=g):\n    return x()\n" + lazy.replace("g()", "g(), h()"), **parts})[
+            "app.py"
+        ]
+    )
     assert "from a" in reach({"app.py": head + lazy, **parts, "a.py": "print('a')\ndef g():\n    return 1\n"})["app.py"]
 
 
@@ -218,8 +238,17 @@ def test_modules_as_values(text: str) -> None:
 
 
 def test_a_listed_module_is_kept_whole() -> None:
-    for listing in ("sorted(n for n in dir(kit) if not n.startswith('_'))", "sorted(n for n in vars(kit) if not n.startswith('_'))", "[n for n, _ in inspect.getmembers(kit, inspect.isfunction)]"):
-        reach({"app.py": f"import inspect\nimport kit\n\n\ndef f():\n    return {listing}\n", "kit.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n"})
+    for listing in (
+        "sorted(n for n in dir(kit) if not n.startswith('_'))",
+        "sorted(n for n in vars(kit) if not n.startswith('_'))",
+        "[n for n, _ in inspect.getmembers(kit, inspect.isfunction)]",
+    ):
+        reach(
+            {
+                "app.py": f"import inspect\nimport kit\n\n\ndef f():\n    return {listing}\n",
+                "kit.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n",
+            }
+        )
 
 
 def test_built_module_names() -> None:
@@ -244,7 +273,11 @@ def test_declared_members_limit_a_walk() -> None:
         "app.py": "import importlib\nimport pkgutil\nimport zoo\n\n\ndef f():\n    return [importlib.import_module(f'zoo.{m.name}') for m in pkgutil.iter_modules(zoo.__path__)]\n",
         "zoo/__init__.py": "", "zoo/a.py": "X = 1\n", "zoo/a2.py": "Y = 2\n", "zoo/b.py": "Z = 3\n",
     }, rules=rules)  # fmt: skip
-    assert "zoo/b.py" in pruned.removed and not {"zoo/a.py", "zoo/a2.py"} & pruned.removed and pruned["zoo/a.py"] == "X = 1\n"
+    assert (
+        "zoo/b.py" in pruned.removed
+        and not {"zoo/a.py", "zoo/a2.py"} & pruned.removed
+        and pruned["zoo/a.py"] == "X = 1\n"
+    )
 
 
 # -- text ----------------------------------------------------------------------------------------------------
@@ -260,7 +293,13 @@ ANNOTATIONS = [
 
 @pytest.mark.parametrize("text", ANNOTATIONS)
 def test_names_in_annotation_text_stay(text: str) -> None:
-    assert "Kind" in reach({"app.py": "from kit import Kind\n\n\n" + text, "kit.py": "class Kind:\n    pass\n"}, driver="import app\napp.f()\nRESULT = app.Kind.__name__")["kit.py"]
+    assert (
+        "Kind"
+        in reach(
+            {"app.py": "from kit import Kind\n\n\n" + text, "kit.py": "class Kind:\n    pass\n"},
+            driver="import app\napp.f()\nRESULT = app.Kind.__name__",
+        )["kit.py"]
+    )
 
 
 def test_scripts_and_module_runs_named_in_text_stay() -> None:
@@ -291,7 +330,10 @@ EXPORTS = [
 @pytest.mark.parametrize("form", EXPORTS)
 def test_exports_follow_what_is_kept(form: str) -> None:
     """``__all__`` keeps nothing by itself, and never names what is gone."""
-    for importer in ("from kit import *\n\n\ndef f():\n    return one()\n", "from mid import *\n\n\ndef f():\n    return one()\n"):
+    for importer in (
+        "from kit import *\n\n\ndef f():\n    return one()\n",
+        "from mid import *\n\n\ndef f():\n    return one()\n",
+    ):
         kit = f"{form}\nX = 3\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n"
         reach({"app.py": importer, "mid.py": "from kit import *\n", "kit.py": kit})
 
@@ -307,7 +349,9 @@ def test_a_lazy_module_getattr() -> None:
 def test_names_that_only_dead_branches_bind_keep_the_branch() -> None:
     """Upstream raises NameError when the run-time test holds; so must the output, but with the name bound somewhere."""
     text = "from plat import is_hip\n\nif is_hip():\n    from amd import g\n\n\ndef f(r=0):\n    if r:\n        return g()\n    return 1\n"
-    pruned = reach({"app.py": text, "amd.py": "def g():\n    return 2\n"}, driver="import app\nRESULT = app.f()\napp.f(1)")
+    pruned = reach(
+        {"app.py": text, "amd.py": "def g():\n    return 2\n"}, driver="import app\nRESULT = app.f()\napp.f(1)"
+    )
     assert "if False:\n    from amd import g" in pruned["app.py"]
 
 
@@ -317,38 +361,76 @@ def test_try_import_probes_stay() -> None:
 
 
 def test_monkeypatched_names_stay() -> None:
-    reach({"app.py": "import kit\n\n\ndef new():\n    return 2\n\n\nkit.one = new\n\n\ndef f():\n    return kit.two()\n", "kit.py": "def one():\n    return 1\n\n\ndef two():\n    return one()\n"})
+    reach(
+        {
+            "app.py": "import kit\n\n\ndef new():\n    return 2\n\n\nkit.one = new\n\n\ndef f():\n    return kit.two()\n",
+            "kit.py": "def one():\n    return 1\n\n\ndef two():\n    return one()\n",
+        }
+    )
 
 
 def test_dataclass_enum_and_named_tuple_members_stay() -> None:
-    reach({"app.py": "import dataclasses, enum, typing\n\n\n@dataclasses.dataclass\nclass D:\n    x: int = 1\n    y: int = 2\n\n    def __post_init__(self):\n        self.z = 3\n\n\nclass E(enum.Enum):\n    A = enum.auto()\n    B = enum.auto()\n\n\nclass N(typing.NamedTuple):\n    a: int\n    b: int = 2\n\n\ndef f():\n    return D(), list(E), N(1), vars(D())\n"})
+    reach(
+        {
+            "app.py": "import dataclasses, enum, typing\n\n\n@dataclasses.dataclass\nclass D:\n    x: int = 1\n    y: int = 2\n\n    def __post_init__(self):\n        self.z = 3\n\n\nclass E(enum.Enum):\n    A = enum.auto()\n    B = enum.auto()\n\n\nclass N(typing.NamedTuple):\n    a: int\n    b: int = 2\n\n\ndef f():\n    return D(), list(E), N(1), vars(D())\n"
+        }
+    )
 
 
 def test_registrations_in_loops_and_contexts_stay() -> None:
-    reach({"app.py": "import contextlib\nfrom kit import TABLE, register\n\nfor name in ('a', 'b'):\n    @register(name)\n    def made():\n        return 1\n\nwith contextlib.suppress(KeyError):\n    register('c')(len)\n\n\ndef f():\n    return sorted(TABLE)\n", "kit.py": "TABLE = {}\n\n\ndef register(key):\n    def wrap(made):\n        TABLE[key] = made\n        return made\n    return wrap\n"})
+    reach(
+        {
+            "app.py": "import contextlib\nfrom kit import TABLE, register\n\nfor name in ('a', 'b'):\n    @register(name)\n    def made():\n        return 1\n\nwith contextlib.suppress(KeyError):\n    register('c')(len)\n\n\ndef f():\n    return sorted(TABLE)\n",
+            "kit.py": "TABLE = {}\n\n\ndef register(key):\n    def wrap(made):\n        TABLE[key] = made\n        return made\n    return wrap\n",
+        }
+    )
 
 
 def test_conditional_definitions_both_stay() -> None:
-    reach({"app.py": "import os\n\nif os.name == 'posix':\n    def g():\n        return 1\nelse:\n    def g():\n        return 2\n\n\ndef f():\n    return g()\n"})
+    reach(
+        {
+            "app.py": "import os\n\nif os.name == 'posix':\n    def g():\n        return 1\nelse:\n    def g():\n        return 2\n\n\ndef f():\n    return g()\n"
+        }
+    )
 
 
 def test_del_of_module_names() -> None:
-    reach({"app.py": "import json\nX = 1\nfor _i in (1, 2):\n    X += _i\ndel _i\n\n\ndef f():\n    return X\n\n\ndef unread():\n    return json\n"})
+    reach(
+        {
+            "app.py": "import json\nX = 1\nfor _i in (1, 2):\n    X += _i\ndel _i\n\n\ndef f():\n    return X\n\n\ndef unread():\n    return json\n"
+        }
+    )
 
 
 def test_overloads_and_singledispatch() -> None:
-    reach({"app.py": "import functools\n\n\n@functools.singledispatch\ndef g(x):\n    return 'any'\n\n\n@g.register\ndef _(x: int):\n    return 'int'\n\n\n@g.register(str)\ndef _g_str(x):\n    return 'str'\n\n\ndef f():\n    return g(1), g('a'), g(None)\n"})
+    reach(
+        {
+            "app.py": "import functools\n\n\n@functools.singledispatch\ndef g(x):\n    return 'any'\n\n\n@g.register\ndef _(x: int):\n    return 'int'\n\n\n@g.register(str)\ndef _g_str(x):\n    return 'str'\n\n\ndef f():\n    return g(1), g('a'), g(None)\n"
+        }
+    )
 
 
 def test_values_made_for_their_effect_stay() -> None:
-    reach({"app.py": "out = []\n\n\ndef note(x):\n    out.append(x)\n    return x\n\n\nUNREAD = note(1)\n_ = note(2)\nA, B = note((3, 4))\nA = note(5)\n\n\ndef f():\n    return out\n"})
+    reach(
+        {
+            "app.py": "out = []\n\n\ndef note(x):\n    out.append(x)\n    return x\n\n\nUNREAD = note(1)\n_ = note(2)\nA, B = note((3, 4))\nA = note(5)\n\n\ndef f():\n    return out\n"
+        }
+    )
 
 
 def test_nested_classes_and_closures() -> None:
-    reach({"app.py": "class A:\n    class B:\n        def m(self):\n            return C().n()\n\n    def make(self):\n        return self.B()\n\n\nclass C:\n    def n(self):\n        return 1\n\n    def o(self):\n        return 2\n\n\ndef f():\n    return A().make().m()\n"})
+    reach(
+        {
+            "app.py": "class A:\n    class B:\n        def m(self):\n            return C().n()\n\n    def make(self):\n        return self.B()\n\n\nclass C:\n    def n(self):\n        return 1\n\n    def o(self):\n        return 2\n\n\ndef f():\n    return A().make().m()\n"
+        }
+    )
 
 
 @pytest.mark.parametrize("use", ["y = z.sm()", "if z: pass", "def m(self, x=z.sm()):\n            return x"])
 def test_an_import_in_a_class_body_of_a_function(use: str) -> None:
     reach({"app.py": f"def f():\n    class C:\n        import plat as z\n        {use}\n    return C.z.sm()\n"})
-    reach({"app.py": f"class C:\n    import plat as z\n    {use.replace('    ' * 3, '    ' * 2)}\n\n\ndef f():\n    return C.z.sm()\n"})
+    reach(
+        {
+            "app.py": f"class C:\n    import plat as z\n    {use.replace('    ' * 3, '    ' * 2)}\n\n\ndef f():\n    return C.z.sm()\n"
+        }
+    )

@@ -109,7 +109,16 @@ def expressions(draw: st.DrawFn, names: Names, depth: int = 3, binds: bool = Tru
         inner = draw(expressions(names, depth - 1, False))
         if "()" in inner and name == "is_cuda":
             name = "x"
-        return draw(st.sampled_from([f"[{inner} for {name} in (v[0], v[1])]", f"(lambda {name}: {inner})(v[1])", f"[1 for {name} in (v[2], 1) if {inner}]", f"{{{name}: {inner} for {name} in (v[0], 2)}}"]))
+        return draw(
+            st.sampled_from(
+                [
+                    f"[{inner} for {name} in (v[0], v[1])]",
+                    f"(lambda {name}: {inner})(v[1])",
+                    f"[1 for {name} in (v[2], 1) if {inner}]",
+                    f"{{{name}: {inner} for {name} in (v[0], 2)}}",
+                ]
+            )
+        )
     if kind == "chain":
         return f"({draw(expressions(names, 0))} == {draw(sub)} == {draw(expressions(names, 0))})"
     if kind == "dict":
@@ -159,7 +168,11 @@ def statements(draw: st.DrawFn, names: Names, depth: int, loop: bool, safe: bool
         simple += ["yield", "yield"]
     if loop:
         simple += ["break", "continue"]
-    block = ["if"] * 6 + ["while", "for", "try", "with", "match", "def", "ifline", "class", "deco", "back", "tryline"] if depth else []
+    block = (
+        ["if"] * 6 + ["while", "for", "try", "with", "match", "def", "ifline", "class", "deco", "back", "tryline"]
+        if depth
+        else []
+    )
     kind = draw(st.sampled_from(simple + block))
     expr = lambda d=2: draw(expressions(names, d))  # noqa: E731
     sub = suites(names, depth - 1, loop, safe, generator)
@@ -195,21 +208,40 @@ def statements(draw: st.DrawFn, names: Names, depth: int, loop: bool, safe: bool
             lines.append(f"else: note(log, -{n})")
         return lines
     if kind == "tryline":
-        return [f"try: note(log, {n}); x = {expr(1)}", f"except ValueError: note(log, -{n})", f"finally: note(log, {n})"]
+        return [
+            f"try: note(log, {n}); x = {expr(1)}",
+            f"except ValueError: note(log, -{n})",
+            f"finally: note(log, {n})",
+        ]
     if kind == "back":  # continued lines without parentheses
         word = draw(st.sampled_from(["and", "or"]))
         joined = f" \\\n        {word} ".join(draw(expressions(names, 1)) for _ in range(draw(st.integers(2, 3))))
-        form = draw(st.sampled_from(["x = {}", "assert {}", "if {}:\n    note(log, 0)", "while {}:\n    break", "note(log, 1 if {} else 2)"]))
+        form = draw(
+            st.sampled_from(
+                ["x = {}", "assert {}", "if {}:\n    note(log, 0)", "while {}:\n    break", "note(log, 1 if {} else 2)"]
+            )
+        )
         return form.format(joined).split("\n")
     if kind == "class":
         body = shift(draw(suites(names, depth - 1, False, True, False)))
         body = [line for line in body if not line.strip().startswith(("return", "yield"))] or ["    pass"]
         text = "\n".join([f"class C{n}:", *body, "    pass"])
         if "return" in text or not _compiles(text):
-            return [f"class C{n}:", f"    if {expr()}:", f"        z = {n}", "    else:", "        def z(self): pass", f"note(log, C{n}.z == {n})"]
+            return [
+                f"class C{n}:",
+                f"    if {expr()}:",
+                f"        z = {n}",
+                "    else:",
+                "        def z(self): pass",
+                f"note(log, C{n}.z == {n})",
+            ]
         return text.split("\n")
     if kind == "deco":
-        return [f"@(lambda g: note(log, {n}) and g)", f"def d{n}(a={expr(1)}, *, b: {expr(0)} = {expr(0)}): return a, b", f"note(log, d{n}())"]
+        return [
+            f"@(lambda g: note(log, {n}) and g)",
+            f"def d{n}(a={expr(1)}, *, b: {expr(0)} = {expr(0)}): return a, b",
+            f"note(log, d{n}())",
+        ]
     if kind == "if":
         lines = [f"if {expr()}:", *shift(draw(sub))]
         for _ in range(draw(st.integers(0, 2))):

@@ -1,0 +1,103 @@
+"""Commands as a client host runs them: no GPU, no kernel packages. Exit code, exception, parser, output."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import io
+import runpy
+import sys
+from typing import Any
+
+from . import forks
+from .describe import Describer
+
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    ("sglang.launch_server", "--help"),
+    ("sglang.cli.main:main", "--help"),
+    ("sglang.cli.main:main", "serve", "--help"),
+    ("sglang.cli.main:main", "version"),
+    ("sglang.bench_serving", "--help"),
+    ("sglang.bench_one_batch", "--help"),
+    ("sglang.bench_one_batch_server", "--help"),
+    ("sglang.bench_offline_throughput", "--help"),
+    ("sglang.benchmark.serving", "--help"),
+    ("sglang.compile_deep_gemm", "--help"),
+    ("sglang.profiler", "--help"),
+    ("sglang.test.run_eval", "--help"),
+    ("sglang.test.few_shot_gsm8k", "--help"),
+    ("sglang.test.send_one", "--help"),
+    ("sglang.check_env",),
+    ("import sglang",),
+)
+SHARED = ("torch", "transformers", "triton", "numpy", "pydantic", "fastapi", "aiohttp", "datasets")
+
+
+def parser(found: argparse.ArgumentParser, describer: Describer) -> list[dict[str, Any]]:
+    """The actions of a parser, subparsers included."""
+    rows = []
+    for action in found._actions:
+        row: dict[str, Any] = {
+            "options": list(action.option_strings) or [action.dest],
+            "dest": action.dest,
+            "action": type(action).__name__,
+            "nargs": describer.value(action.nargs),
+            "default": describer.value(action.default),
+            "type": getattr(action.type, "__name__", None) and describer.text(action.type.__name__),  # type: ignore[union-attr]
+            "required": action.required,
+            "metavar": describer.value(action.metavar),
+            "choices": None,
+        }
+        if isinstance(action, argparse._SubParsersAction):
+            row["parsers"] = {name: parser(sub, describer) for name, sub in action.choices.items()}
+        elif action.choices is not None:
+            row["choices"] = sorted(describer.key(choice) for choice in action.choices)
+        rows.append(row)
+    return rows
+
+
+def command(words: tuple[str, ...], describer: Describer) -> dict[str, Any]:
+    """Run one command in this process, as ``python -m`` does."""
+    parsers: list[Any] = []
+    ask = argparse.ArgumentParser.parse_known_args
+
+    def noted(self: argparse.ArgumentParser, *args: Any, **kwargs: Any) -> Any:
+        parsers.append(parser(self, describer))
+        return ask(self, *args, **kwargs)
+
+    argparse.ArgumentParser.parse_known_args = noted  # type: ignore[method-assign]
+    shown = io.StringIO()
+    row: dict[str, Any] = {"exit": 0}
+    with contextlib.redirect_stdout(shown):
+        try:
+            if words[0].startswith("import "):
+                importlib.import_module(words[0].removeprefix("import "))
+            elif ":" in words[0]:
+                module, _, function = words[0].partition(":")
+                sys.argv = ["sglang", *words[1:]]
+                getattr(importlib.import_module(module), function)()
+            else:
+                sys.argv = list(words)
+                runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        except SystemExit as error:
+            row["exit"] = (
+                error.code if error.code is None or isinstance(error.code, int) else describer.text(error.code)
+            )
+        except BaseException as error:
+            row.update(describer.failure(error), exit=1)
+    row["parsers"] = parsers
+    row["lines"] = len(shown.getvalue().splitlines())
+    return row
+
+
+def run_all(limit: float, describer: Describer) -> dict[str, Any]:
+    """Every command in its own child of a process that has the common packages already."""
+    for name in SHARED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+    def step(words: tuple[str, ...]) -> Any:
+        return lambda: command(words, describer)
+
+    return forks.each(((" ".join(words), step(words)) for words in COMMANDS), min(limit, 90.0))
