@@ -7,8 +7,8 @@ import os
 from hypothesis import HealthCheck, settings
 
 _COMMON = {"deadline": None, "print_blob": True, "suppress_health_check": list(HealthCheck)}
-settings.register_profile("ci", derandomize=True, max_examples=150, database=None, **_COMMON)  # type: ignore[arg-type]
-settings.register_profile("deep", max_examples=5000, **_COMMON)  # type: ignore[arg-type]
+settings.register_profile("ci", derandomize=True, max_examples=100, database=None, **_COMMON)  # type: ignore[arg-type]
+settings.register_profile("deep", max_examples=3000, **_COMMON)  # type: ignore[arg-type]
 settings.load_profile(os.environ.get("PRUNE_HYPOTHESIS", "ci"))
 
 
