@@ -57,6 +57,8 @@ class Evaluator(Operators):
         answer = UNKNOWN
         if len(rows) == 1 and rows[0].kind == "assign" and rows[0].value is not None:
             answer = self.value(rows[0].value, home)
+            if answer.fresh:
+                answer = UNKNOWN  # errors = []; errors.append(…); if errors: …
         elif len(rows) == 1 and rows[0].kind == "import":
             answer = self._symbol_value(self.world.imported(rows[0].target, rows[0].symbol))
         elif rows and all(row.kind in ("def", "class") for row in rows):
@@ -124,6 +126,8 @@ class Evaluator(Operators):
         if not found:
             return UNKNOWN
         first = found[0]
+        if any(val.fresh for val in found):
+            return UNKNOWN
         if any(
             (other.consts, other.truth, other.member) != (first.consts, first.truth, first.member) for other in found
         ):
@@ -229,7 +233,8 @@ class Evaluator(Operators):
             if first.exact and same:
                 answer = Val(first.consts, first.truth, first.boolean, True)
             elif len(truths) == 1:
-                answer = Val(truth=first.truth, boolean=all(val.boolean for val in found), stated=True)
+                boolean = all(val.boolean for val in found)
+                answer = Val(truth=first.truth, boolean=boolean, stated=True, fresh=any(val.fresh for val in found))
             elif all(val.boolean for val in found):
                 answer = v.BOOLEAN
         self._results[key] = answer

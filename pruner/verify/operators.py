@@ -38,13 +38,14 @@ class Operators(Chains):
                 break  # what stands behind it is never evaluated
         last = found[-1]
         stated = any(val.stated for val in found)
+        fresh = any(val.fresh for val in found)
         if all(val.truth is not None for val in found):
-            return Val(last.consts, last.truth, last.boolean, stated, last.bounds)
+            return Val(last.consts, last.truth, last.boolean, stated, last.bounds, fresh=fresh)
         # Past an unknown operand only the truth can be known: x and False is falsy, not False.
         boolean = all(val.boolean for val in found)
         if last.truth == stop:
-            return Val((stop,) if boolean else None, stop, boolean, stated)
-        return Val(boolean=boolean)
+            return Val((stop,) if boolean else None, stop, boolean, stated, fresh=fresh)
+        return Val(boolean=boolean, fresh=fresh)
 
     def _Compare(self, node: ast.Compare, scope: Scope) -> Val:
         if len(node.ops) != 1:
@@ -72,27 +73,29 @@ class Operators(Chains):
             chosen = self.value(branch, scope)
             # ``A if is_cuda() else B`` is the name A, ``2 if is_cuda() else 4`` is a folded number.
             stated = chosen.stated or isinstance(branch, ast.Constant | ast.UnaryOp)
-            return Val(chosen.consts, chosen.truth, chosen.boolean, stated, chosen.bounds, chosen.member)
+            return Val(chosen.consts, chosen.truth, chosen.boolean, stated, chosen.bounds, chosen.member, chosen.fresh)
         a, b = self.value(node.body, scope), self.value(node.orelse, scope)
         if a.consts is not None and b.consts is not None:
             return v.among((*a.consts, *b.consts), a.stated or b.stated)
-        return Val(truth=a.truth if a.truth == b.truth else None, boolean=a.boolean and b.boolean)
+        truth = a.truth if a.truth == b.truth else None
+        return Val(truth=truth, boolean=a.boolean and b.boolean, fresh=a.fresh or b.fresh)
 
     def _NamedExpr(self, node: ast.NamedExpr, scope: Scope) -> Val:
         return self.value(node.value, scope)
 
     def _List(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Val:
+        fresh = not isinstance(node, ast.Tuple)
         if not node.elts:
-            return Val(truth=False)
-        return UNKNOWN if all(isinstance(item, ast.Starred) for item in node.elts) else Val(truth=True)
+            return Val(truth=False, fresh=fresh)
+        return UNKNOWN if all(isinstance(item, ast.Starred) for item in node.elts) else Val(truth=True, fresh=fresh)
 
     _Tuple = _List
     _Set = _List
 
     def _Dict(self, node: ast.Dict, scope: Scope) -> Val:
         if not node.keys:
-            return Val(truth=False)
-        return Val(truth=True) if any(key is not None for key in node.keys) else UNKNOWN
+            return Val(truth=False, fresh=True)
+        return Val(truth=True, fresh=True) if any(key is not None for key in node.keys) else UNKNOWN
 
     def _Lambda(self, node: ast.Lambda, scope: Scope) -> Val:
         return Val(truth=True)

@@ -22,7 +22,7 @@ PURE_NAMES = frozenset(
 PURE_PREFIXES = tuple(
     "os.path. math. re. typing. typing_extensions. functools. dataclasses. collections. itertools. operator. enum. abc. "
     "types. inspect. platform. numpy. copy. json.loads json.dumps fractions. datetime. triton.cdiv triton.next_power_of_2 "
-    "triton.language. torch.version. torch.jit. triton.jit triton.autotune triton.heuristics triton.Config weakref. "
+    "torch.version. torch.jit. triton.jit triton.autotune triton.heuristics triton.Config weakref. "
     "asyncio.Lock asyncio.Event asyncio.Queue contextlib. pydantic.Field pydantic.ConfigDict msgspec.field".split()
 )
 PURE_METHODS = frozenset(

@@ -24,6 +24,7 @@ class Val:
     stated: bool = False
     bounds: Range | None = None
     member: str = ""
+    fresh: bool = False  # a list, dict or set just made: true or false now, and perhaps not after an append
 
     @property
     def exact(self) -> bool:
