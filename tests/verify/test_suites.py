@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 
 from pruner.verify.canon import Canon
 from pruner.verify.effects import Effects
+from pruner.verify.names import resolver
 from pruner.verify.rules import Stated
-from pruner.verify.scopes import Scope
+from pruner.verify.scopes import Scope, function_scope
 from pruner.verify.suites import Suites
 from pruner.verify.tree import Tree
 from pruner.verify.world import World
@@ -35,13 +36,18 @@ TESTS = (
     "a and is_cuda()",
     "go(2) and is_hip()",
     "a or is_hip()",
+    "n",
+    "not n and a",
 )
+STARTS = ("[]", "is_hip()", "go(2) and is_hip()", "a", "2 if is_cuda() else []", "(is_hip() or [])")
 LOOPS = ("is_hip()", "go(1) and is_hip()", "go(3)", "go(2) and not is_hip()")
 Program = list[Any]
 
 leaf = st.one_of(
     st.integers(1, 4).map(lambda n: ("do", n)),
     st.just(("return", "a")),
+    st.just(("return", "n")),
+    st.just(("fill",)),
     st.just(("return", "is_cuda()")),
     st.sampled_from(["is_cuda()", "not is_hip()", "a", "go(3) or is_cuda()", "b and is_cuda()"]).map(
         lambda t: ("assert", t)
@@ -79,6 +85,8 @@ def _lines(suite: Program, depth: int, looped: bool) -> list[str]:
             found += [f"{pad}if {node[1]}:", *_lines(node[2], depth + 1, looped)]
             if node[3]:
                 found += [f"{pad}else:", *_lines(node[3], depth + 1, looped)]
+        elif kind == "fill":
+            found.append(f"{pad}n.append(1)")
         elif kind == "assert":
             found.append(f"{pad}assert {node[1]}")
         elif kind in ("for", "while"):
@@ -119,11 +127,11 @@ def _edit(suite: Program, steps: list[int]) -> Program:
 
 
 @functools.cache
-def _suites(folder: Path) -> tuple[Suites, Scope]:
+def _suites(folder: Path) -> tuple[Suites, Effects]:
     (folder / "plat.py").write_text("def is_hip(): ...\ndef is_cuda(): ...\n", "utf-8")
     (folder / "app.py").write_text("from plat import is_cuda, is_hip\n", "utf-8")
     effects = Effects(World(Tree(folder), Stated(facts={"plat.is_hip()": (False,), "plat.is_cuda()": (True,)})))
-    return Suites(Canon(effects)), Scope("function", "app", effects.module_scope("app"), None, {"a", "b", "go"})
+    return Suites(Canon(effects)), effects
 
 
 def _behaviour(source: str) -> list[Any]:
@@ -140,8 +148,8 @@ def _behaviour(source: str) -> list[Any]:
         space: dict[str, Any] = {"go": go, "is_hip": lambda: False, "is_cuda": lambda: True}
         exec(compile(source, "p", "exec"), space)
         try:
-            result: Any = space["f"](a, b)
-        except (ValueError, AssertionError) as error:
+            result: Any = space["f"](a, b, go)
+        except (ValueError, AssertionError, AttributeError) as error:
             result = type(error).__name__
         found.append((result, log))
     return found
@@ -149,14 +157,18 @@ def _behaviour(source: str) -> list[Any]:
 
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 @settings(max_examples=300, deadline=None)
-@given(programs, st.lists(st.integers(0, 11), min_size=1, max_size=5))
-def test_equal_forms_behave_the_same(tmp_path_factory: Any, program: Program, steps: list[int]) -> None:
-    suites, scope = _suites(tmp_path_factory.getbasetemp())
-    sources = ["def f(a, b):\n" + "\n".join(_lines(p, 1, False)) + "\n" for p in (program, _edit(program, steps))]
+@given(st.sampled_from(STARTS), programs, st.lists(st.integers(0, 11), min_size=1, max_size=5))
+def test_equal_forms_behave_the_same(tmp_path_factory: Any, start: str, program: Program, steps: list[int]) -> None:
+    suites, effects = _suites(tmp_path_factory.getbasetemp())
+    head = f"def f(a, b, go):\n    n = {start}\n"
+    sources = [head + "\n".join(_lines(p, 1, False)) + "\n" for p in (program, _edit(program, steps))]
     forms = []
+    twin: Scope | None = None
     for source in sources:
         function = ast.parse(source).body[0]
         assert isinstance(function, ast.FunctionDef)
+        scope = function_scope(function, effects.module_scope("app"), resolver("app", False))
+        scope.twin, twin = twin, scope
         forms.append([item.signature for item in suites.function(function.body, scope)])
     if forms[0] == forms[1]:
         assert _behaviour(sources[0]) == _behaviour(sources[1]), sources
