@@ -4,6 +4,7 @@ from __future__ import annotations
 
 EAGLE = "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4"
 TREE = "--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 4 --speculative-num-draft-tokens 8"
+FP4 = "--quantization modelopt_fp4"
 DPA = "--tp 8 --dp 8 --enable-dp-attention"
 
 SETS: tuple[tuple[str, str, str], ...] = (
@@ -25,9 +26,9 @@ SETS: tuple[tuple[str, str, str], ...] = (
     ("v32 context parallel", "v32", "--tp 8 --enable-nsa-prefill-context-parallel"),
     ("nvfp4", "nvfp4", "--tp 8 --quantization modelopt_fp4"),
     ("nvfp4 auto", "nvfp4", "--tp 8"),
-    ("nvfp4 trtllm", "nvfp4", "--tp 8 --moe-runner-backend flashinfer_trtllm --attention-backend trtllm_mla"),
-    ("nvfp4 cutedsl", "nvfp4", f"{DPA} --ep 8 --moe-runner-backend flashinfer_cutedsl --moe-a2a-backend deepep"),
-    ("nvfp4 cutlass", "nvfp4", "--tp 8 --ep 8 --moe-runner-backend flashinfer_cutlass"),
+    ("nvfp4 trtllm", "nvfp4", f"{FP4} --tp 8 --moe-runner-backend flashinfer_trtllm --attention-backend trtllm_mla"),
+    ("nvfp4 cutedsl", "nvfp4", f"{FP4} {DPA} --ep 8 --moe-runner-backend flashinfer_cutedsl --moe-a2a-backend deepep"),
+    ("nvfp4 cutlass", "nvfp4", f"{FP4} --tp 8 --ep 8 --moe-runner-backend flashinfer_cutlass"),
     ("nvfp4 online", "bf16", "--tp 8 --quantization nvfp4_online"),
     ("awq", "awq", "--tp 8"),
     ("awq marlin", "awq", "--tp 8 --quantization awq_marlin"),
@@ -71,10 +72,14 @@ SETS: tuple[tuple[str, str, str], ...] = (
     ("deepep", "r1", f"{DPA} --moe-a2a-backend deepep --deepep-mode auto"),
     ("deepep low latency", "r1", f"{DPA} --moe-a2a-backend deepep --deepep-mode low_latency"),
     ("mooncake a2a", "r1", f"{DPA} --moe-a2a-backend mooncake --elastic-ep-backend mooncake"),
-    ("flashinfer a2a", "nvfp4", f"{DPA} --ep 8 --moe-a2a-backend flashinfer --moe-runner-backend flashinfer_cutlass"),
+    (
+        "flashinfer a2a",
+        "nvfp4",
+        f"{FP4} {DPA} --ep 8 --moe-a2a-backend flashinfer --moe-runner-backend flashinfer_cutlass",
+    ),
     ("eplb", "r1", f"{DPA} --moe-a2a-backend deepep --enable-eplb --ep-num-redundant-experts 32"),
     ("two batch overlap", "r1", f"{DPA} --moe-a2a-backend deepep --enable-two-batch-overlap"),
-    ("single batch overlap", "nvfp4", f"{DPA} --moe-a2a-backend deepep --enable-single-batch-overlap"),
+    ("single batch overlap", "nvfp4", f"{FP4} {DPA} --moe-a2a-backend deepep --enable-single-batch-overlap"),
     ("pipeline", "r1", "--tp 4 --pp-size 2"),
     ("data parallel", "v2-lite", "--dp 4"),
     ("eagle", "r1", f"--tp 8 {EAGLE}"),
@@ -111,7 +116,8 @@ SETS: tuple[tuple[str, str, str], ...] = (
     ("grammar", "r1", "--tp 8 --grammar-backend llguidance"),
     ("sampling", "r1", "--tp 8 --sampling-backend pytorch"),
     ("dtype", "v2-lite", "--dtype float16"),
-    ("long context", "r1", "--tp 8 --context-length 200000"),
+    ("short context", "r1", "--tp 8 --context-length 8192"),
+    ("too long context", "r1", "--tp 8 --context-length 200000"),
     ("offload", "v2-lite", "--cpu-offload-gb 4"),
     ("grpc", "v2-lite", "--grpc-mode"),
     ("many tokenizers", "v2-lite", "--tokenizer-worker-num 4"),
@@ -122,7 +128,20 @@ SETS: tuple[tuple[str, str, str], ...] = (
         "r1",
         "--tp 8 --load-format remote_instance --remote-instance-weight-loader-seed-instance-ip 1.2.3.4",
     ),
-    # What the build no longer has must fail, on the command line or at its guard.
-    ("device cpu", "v2-lite", "--device cpu"),
     ("unknown parser", "v2-lite", "--tool-call-parser nobody"),
+)
+# What a build for NVIDIA GPUs and DeepSeek no longer has: it must fail there, not resolve to something else.
+REMOVED: tuple[tuple[str, str, str], ...] = (
+    ("removed: device cpu", "v2-lite", "--device cpu"),
+    ("removed: device npu", "v2-lite", "--device npu"),
+    ("removed: device xpu", "v2-lite", "--device xpu"),
+    ("removed: attention aiter", "r1", "--tp 8 --attention-backend aiter"),
+    ("removed: attention ascend", "r1", "--tp 8 --attention-backend ascend"),
+    ("removed: quantization quark", "bf16", "--tp 8 --quantization quark"),
+    ("removed: quantization gguf", "v2-lite", "--quantization gguf"),
+    ("removed: moe aiter", "r1", "--tp 8 --moe-runner-backend aiter"),
+    ("removed: a2a mori", "r1", f"{DPA} --moe-a2a-backend mori"),
+    ("removed: parser qwen3", "r1", "--tp 8 --reasoning-parser qwen3"),
+    ("removed: model llama", "llama", ""),
+    ("removed: model qwen3 moe", "qwen3-moe", ""),
 )

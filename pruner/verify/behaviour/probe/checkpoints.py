@@ -157,7 +157,31 @@ EAGLE3: Config = {
     "first_k_dense_replace": 1,
     "draft_vocab_size": 32000,
     "target_hidden_size": 7168,
-    "n_routed_experts": None,
+}
+LLAMA: Config = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "max_position_embeddings": 8192,
+    "num_attention_heads": 32,
+    "num_hidden_layers": 32,
+    "num_key_value_heads": 8,
+    "rms_norm_eps": 1e-05,
+    "rope_theta": 500000.0,
+    "torch_dtype": "bfloat16",
+    "vocab_size": 128256,
+}
+QWEN3_MOE: Config = {
+    **LLAMA,
+    "architectures": ["Qwen3MoeForCausalLM"],
+    "model_type": "qwen3_moe",
+    "decoder_sparse_step": 1,
+    "head_dim": 128,
+    "moe_intermediate_size": 768,
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
 }
 
 # name: (config.json, further files)
@@ -177,6 +201,9 @@ CHECKPOINTS: dict[str, tuple[Config, dict[str, Config]]] = {
     "channel-fp8": ({**V3, "quantization_config": CHANNEL_FP8}, {}),
     "nextn": ({**V3, "architectures": ["DeepseekV3ForCausalLMNextN"], "num_hidden_layers": 1}, {}),
     "eagle3": (EAGLE3, {}),
+    # not of the family
+    "llama": (LLAMA, {}),
+    "qwen3-moe": (QWEN3_MOE, {}),
 }
 
 

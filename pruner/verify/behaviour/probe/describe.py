@@ -91,16 +91,15 @@ class Describer:
         )
         return " ".join([text, *(name for flag, name in kinds if flags & flag)])
 
-    def member(self, value: Any) -> str:
-        """One line for a member of a class."""
+    def member(self, value: Any) -> Any:
+        """A member of a class: one line, or a table."""
         if isinstance(value, (staticmethod, classmethod)):
             return f"{type(value).__name__} {self.signature(value.__func__)}"
         if isinstance(value, property):
             return "property" + (" settable" if value.fset else "")
         if isinstance(value, types.FunctionType):
             return f"def {self.signature(value)}"
-        described = self.value(value, DEPTH - 2)
-        return described if isinstance(described, str) else self.text(described)
+        return self.value(value, 1)
 
     def class_(self, cls: type) -> dict[str, Any]:
         """Bases, own members, fields of a class."""

@@ -20,7 +20,7 @@ def _child(step: Step, pipe: int) -> None:
     status = 1
     try:
         with os.fdopen(pipe, "wb") as stream:
-            stream.write(json.dumps(step(), sort_keys=True).encode())
+            stream.write(json.dumps(step()).encode())
         status = 0
     except BaseException as error:
         print(f"probe step failed: {error!r}", file=sys.stderr)

@@ -55,16 +55,12 @@ def run(settings: Settings) -> None:
     steps = {
         "modules": lambda: modules.import_all(settings.modules, settings.later, describer),
         "surface": lambda: surface.dump(describer),
+        "arguments": lambda: arguments.run_all(Path(settings.models), settings.only, describer),
+        "client": lambda: client.run_all(settings.limit, describer),
     }
     for stage in settings.stages:
         start = time.monotonic()
-        answer: Any
-        if stage == "client":
-            answer = client.run_all(settings.limit, describer)
-        elif stage == "arguments":
-            answer = arguments.run_all(Path(settings.models), settings.only, describer)
-        else:
-            answer = forks.isolated(steps[stage], settings.limit)
+        answer = forks.isolated(steps[stage], settings.limit)
         write(out / f"{stage}.json", {"answer": answer, "seconds": round(time.monotonic() - start, 1)})
     os._exit(0)  # threads that the tree started must not hold the session
 
@@ -72,5 +68,5 @@ def run(settings: Settings) -> None:
 def write(path: Path, value: Any) -> None:
     """Write through a second name, so that a reader never sees half a file."""
     part = path.with_suffix(".part")
-    part.write_text(json.dumps(value, indent=1, sort_keys=True), encoding="utf-8")
+    part.write_text(json.dumps(value, indent=1), encoding="utf-8")
     part.replace(path)

@@ -10,10 +10,18 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import importlib.metadata as metadata
 import sys
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
+
+# Import name to the names under which it is installed.
+DISTRIBUTIONS = {
+    "sgl_kernel": ("sgl-kernel", "sglang-kernel"),
+    "deep_gemm": ("sgl-deep-gemm",),
+    "cuda": ("cuda-python",),
+}
 
 
 class _Meta(type):
@@ -141,3 +149,15 @@ def install(standins: Sequence[str], hidden: Sequence[str]) -> None:
         ]
         sys.meta_path[:] = finders  # type: ignore[assignment]
     sys.meta_path.insert(0, Finder(standins))
+    _versions(standins)
+
+
+def _versions(standins: Sequence[str]) -> None:
+    """A tree that asks for the version of a stand-in's distribution gets one that is new enough."""
+    known = {top for name in standins for top in (name, *DISTRIBUTIONS.get(name, ()))}
+    ask = metadata.version
+
+    def version(name: str) -> str:
+        return StandInModule.__version__ if name in known else ask(name)
+
+    metadata.version = version

@@ -1,0 +1,76 @@
+"""Argument sets: each resolves as upstream does, field by field, and what was removed is refused."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pruner.verify.behaviour.judge_surface import differences
+from pruner.verify.behaviour.licence import Licences
+
+REMOVED = "removed: "
+QUOTED = re.compile(r"'([^']*)'(?:, )?")
+
+
+class Arguments:
+    """Judges the answers of one device."""
+
+    def __init__(self, licences: Licences) -> None:
+        self.licences = licences
+        self.counts: Counter[str] = Counter()
+
+    def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Problems, each beginning with a set's name."""
+        for name, before in up.items():
+            after = out[name]
+            if "crash" in before or "crash" in after:
+                yield f"{name}: {after.get('crash', 'ran')}; upstream: {before.get('crash', 'ran')}"
+            elif name.startswith(REMOVED):
+                self.counts["removed"] += 1
+                if not refused(after):
+                    yield f"{name}: it is not refused"
+            else:
+                yield from self._set(name, before, after)
+
+    def _set(self, name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+        if "failure" in after:
+            self.counts["refused by both"] += 1
+            if "failure" not in before:
+                yield f"{name}: {said(after)}; upstream resolves it"
+            elif self.plain(before) != self.plain(after):
+                yield f"{name}: {said(after)}; upstream: {said(before)}"
+            return
+        if "failure" in before:
+            yield f"{name}: it resolves; upstream: {said(before)}"
+            return
+        self.counts["resolved"] += 1
+        self.counts["fields"] += len(after["arguments"]) + len(after["view"]) + len(after["model"])
+        for part in before:
+            yield from differences(f"{name}: {part}", self.plain(before[part]), self.plain(after.get(part)))
+
+    def plain(self, value: Any) -> Any:
+        """Without places, and without quoted choices that rules drop: messages list what can be chosen."""
+        if isinstance(value, dict):
+            return {key: self.plain(held) for key, held in value.items() if key not in ("where", "shown")}
+        if isinstance(value, list):
+            return [self.plain(held) for held in value]
+        if isinstance(value, str) and "'" in value:
+            return QUOTED.sub(lambda m: "" if self.licences.by_rule("", m[1]) else m[0], value)
+        return value
+
+
+def refused(row: dict[str, Any]) -> bool:
+    """Did some step of the resolution end with an exception?"""
+    parts = (row.get("model") or {}, row.get("checked") or {}, row.get("prepared") or {})
+    return "failure" in row or any(
+        "failure" in part or "failure" in (part.get("architecture") or {}) for part in parts if isinstance(part, dict)
+    )
+
+
+def said(row: dict[str, Any]) -> str:
+    """For a person."""
+    failure = row["failure"]
+    shown = f" [{row['shown']}]" if row.get("shown") else ""
+    return f"{failure['error']}: {str(failure['text'])[:200]} ({failure['where']}){shown[:200]}"

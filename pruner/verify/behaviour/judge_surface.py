@@ -1,0 +1,126 @@
+"""The surface: what outsiders see is upstream's, but for choices and table entries that rules drop."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from pruner.verify.behaviour.licence import Licences
+
+# Nothing of these may differ.
+EQUAL = ("routes", "openapi", "fields", "public", "messages", "environment", "metrics")
+
+
+class Surface:
+    """Judges dumps and client commands."""
+
+    def __init__(self, licences: Licences) -> None:
+        self.licences = licences
+        self.counts: Counter[str] = Counter()
+
+    def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Problems of the simulated server."""
+        for part in EQUAL:
+            self.counts[part] += len(up[part])
+            yield from differences(part, up[part], out[part])
+        yield from self._parser("server", up["server_options"], out["server_options"])
+        for name, table in up["tables"].items():
+            yield from self.licences.differences(name, table, out["tables"].get(name))
+        yield from self._registry(up["registry"], out["registry"])
+
+    def _registry(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        self.counts["architectures"] += len(out["loaded"])
+        if not out["loaded"]:
+            yield "model registry: no architecture is left"
+        yield from self.licences.differences("model registry", up["loaded"], out["loaded"])
+        for module, failure in out["failures"].items():
+            if module not in up["failures"]:
+                yield f"model registry: {module} fails: {failure['error']}: {failure['text']} ({failure['where']})"
+
+    def clients(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Problems of commands on a host without a GPU."""
+        for command, before in up.items():
+            after = out[command]
+            self.counts["commands"] += 1
+            if "crash" in before or "crash" in after:
+                yield f"{command}: {after.get('crash', 'ran')}; upstream: {before.get('crash', 'ran')}"
+                continue
+            if outcome(before) != outcome(after):
+                yield f"{command}: {said(after)}; upstream: {said(before)}"
+                continue
+            if len(before["parsers"]) != len(after["parsers"]):
+                yield f"{command}: {len(after['parsers'])} parsers, upstream {len(before['parsers'])}"
+            for one, other in zip(before["parsers"], after["parsers"], strict=False):
+                yield from self._parser(command, one, other)
+
+    def _parser(self, where: str, up: list[dict[str, Any]], out: list[dict[str, Any]]) -> Iterator[str]:
+        before = {" ".join(row["options"]): row for row in up}
+        after = {" ".join(row["options"]): row for row in out}
+        self.counts["options"] += len(after)
+        if list(before) != list(after):
+            lost, new = [o for o in before if o not in after], [o for o in after if o not in before]
+            yield (
+                f"{where}: options lost {lost}, new {new}" if lost or new else f"{where}: the order of options changed"
+            )
+        for option in before.keys() & after.keys():
+            yield from self._option(f"{where} {option}", before[option], after[option])
+
+    def _option(self, where: str, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        for part in sorted(up):
+            if part == "parsers":
+                if sorted(up[part]) != sorted(out[part]):
+                    yield f"{where}: sub-commands {sorted(out[part])}, upstream {sorted(up[part])}"
+                for name in sorted(up[part].keys() & out[part].keys()):
+                    yield from self._parser(f"{where} {name}", up[part][name], out[part][name])
+            elif part != "choices":
+                if up[part] != out[part]:
+                    yield f"{where}: {part} {up[part]!r} became {out[part]!r}"
+            elif up[part] is None or out[part] is None:
+                if up[part] != out[part]:
+                    yield f"{where}: choices {up[part]} became {out[part]}"
+            else:
+                yield from (f"{where}: choice {c} is new" for c in out[part] if c not in up[part])
+                for choice in up[part]:
+                    if choice in out[part]:
+                        continue
+                    if self.licences.lost(where, choice, None, typed=True):
+                        self.counts["choices dropped"] += 1
+                    else:
+                        yield f"{where}: choice {choice} is lost, and no rule names it"
+                if not out[part]:
+                    yield f"{where}: no choice is left"
+
+
+def outcome(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What must be equal: exit code, exception, whether something was printed."""
+    return row["exit"], row.get("error"), row.get("text"), row["lines"] > 0
+
+
+def said(row: dict[str, Any]) -> str:
+    """For a person."""
+    if "error" in row:
+        return f"{row['error']}: {row['text']} ({row['where']})"
+    return f"exit code {row['exit']}"
+
+
+def differences(path: str, up: Any, out: Any) -> Iterator[str]:
+    """Where two JSON values differ."""
+    if up == out:
+        return
+    if isinstance(up, dict) and isinstance(out, dict):
+        for key in up.keys() | out.keys():
+            if key not in out:
+                yield f"{path}/{key}: lost"
+            elif key not in up:
+                yield f"{path}/{key}: upstream has no such thing"
+            elif key != "where":
+                yield from differences(f"{path}/{key}", up[key], out[key])
+    elif isinstance(up, list) and isinstance(out, list) and len(up) == len(out):
+        for number, (one, other) in enumerate(zip(up, out, strict=True)):
+            yield from differences(f"{path}/{number}", one, other)
+    elif isinstance(up, list) and isinstance(out, list):
+        yield from (f"{path}: lost {str(row)[:160]}" for row in up if row not in out)
+        yield from (f"{path}: new {str(row)[:160]}" for row in out if row not in up)
+    else:
+        yield f"{path}: {str(up)[:160]} became {str(out)[:160]}"

@@ -1,0 +1,120 @@
+"""Which losses at run time are by design. Each kind is counted, and a loss of no kind is a problem.
+
+``rule``: an entry drop names the key. ``gone``: the value is a class or function that the tree no longer
+defines. ``unnamed``: the key is no string constant of the kept tree any more, so no kept code can ask for it;
+never enough for what a user types on the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from pruner.verify.behaviour.statics import Side
+
+GUARD = "_prune_guard"
+REFERENCE = re.compile(r"(?:class|function):([\w.]+)")
+WILD = re.compile(r"[*?]")
+
+
+class Licences:
+    """Compares values of the two trees."""
+
+    def __init__(self, drops: Sequence[str], output: Side) -> None:
+        self.output = output
+        self.counts: Counter[str] = Counter()
+        self.entries: list[tuple[str, str]] = []
+        for text in drops:
+            table, bracket, key = text.partition("[")
+            if bracket:
+                self.entries.append((table, key.rstrip("]").strip("'\"")))
+
+    def by_rule(self, table: str, key: str) -> bool:
+        """Does an entry drop name the key? A pattern speaks of its own table alone, a plain key of each that copies it."""
+        tail = table.rpartition(".")[2]
+        for named, pattern in self.entries:
+            if WILD.search(pattern):
+                if fnmatchcase(key, pattern) and named.rpartition(".")[2] == tail:
+                    return True
+            elif key == pattern:
+                return True
+        return False
+
+    def gone(self, value: Any) -> bool:
+        """Does the value speak of a class or function that is no longer there?"""
+        found = REFERENCE.findall(value if isinstance(value, str) else json.dumps(value))
+        return bool(found) and any(
+            name.partition(".")[0] in self.tops and not self.output.defines(name) for name in found
+        )
+
+    @property
+    def tops(self) -> frozenset[str]:
+        """Top-level packages of the tree."""
+        return frozenset(module.partition(".")[0] for module in self.output.modules)
+
+    def lost(self, table: str, key: str, value: Any, typed: bool = False) -> bool:
+        """Is the loss of this entry by design? ``typed``: users type it, so only a rule can say so."""
+        if self.by_rule(table, key):
+            self.counts["rule"] += 1
+        elif typed:
+            return False
+        elif self.gone(value):
+            self.counts["gone"] += 1
+        elif key not in self.output.strings:
+            self.counts["unnamed"] += 1
+        else:
+            return False
+        return True
+
+    def differences(self, table: str, up: Any, out: Any) -> Iterator[str]:
+        """What is different and not by design; sentences that begin with the table's name."""
+        if up == out or _close(up, out):
+            return
+        if isinstance(out, str) and out.startswith(f"class:sglang.{GUARD}"):
+            self.counts["stand-in"] += 1
+        elif isinstance(up, dict) and isinstance(out, dict):
+            yield from self._mapping(table, up, out)
+        elif isinstance(up, list) and isinstance(out, list):
+            yield from self._sequence(table, up, out)
+        else:
+            yield f"{table}: {_short(up)} became {_short(out)}"
+
+    def _mapping(self, table: str, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        yield from (f"{table}[{key}]: upstream has no such entry" for key in out if key not in up)
+        for key, value in up.items():
+            if key in out:
+                yield from self.differences(table if key == "set" else f"{table}[{key}]", value, out[key])
+            elif not self.lost(table, key, value):
+                yield f"{table}[{key}]: lost, and no rule names it"
+        if [key for key in up if key in out] != [key for key in out if key in up]:
+            yield f"{table}: the order of its entries changed"
+
+    def _sequence(self, table: str, up: list[Any], out: list[Any]) -> Iterator[str]:
+        if len(up) == len(out):
+            for number, (before, after) in enumerate(zip(up, out, strict=True)):
+                yield from self.differences(f"{table}[{number}]", before, after)
+            return
+        rest = list(out)
+        for value in up:
+            if rest and rest[0] == value:
+                rest.pop(0)
+            elif not self.lost(table, value if isinstance(value, str) else json.dumps(value), value):
+                yield f"{table}: lost {_short(value)}, and no rule names it"
+        yield from (f"{table}: {_short(value)} is new or moved" for value in rest)
+
+
+def _close(up: Any, out: Any) -> bool:
+    """Two readings of a clock are equal enough."""
+    if not (isinstance(up, str) and isinstance(out, str) and up.startswith("float:") and out.startswith("float:")):
+        return False
+    return math.isclose(float(up[6:]), float(out[6:]), rel_tol=1e-6)
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= 160 else f"{text[:157]}..."
