@@ -434,3 +434,11 @@ def test_an_import_in_a_class_body_of_a_function(use: str) -> None:
             "app.py": f"class C:\n    import plat as z\n    {use.replace('    ' * 3, '    ' * 2)}\n\n\ndef f():\n    return C.z.sm()\n"
         }
     )
+
+
+def test_a_package_that_a_star_may_bring_as_well_stays_followed() -> None:
+    """Both ``import kit.m0`` and ``from kit.m1 import *`` bind ``kit``: unknown keeps code."""
+    reach({
+        "app.py": "import kit.m0\nfrom kit.m1 import *\n\n\ndef f():\n    return kit.m0.X, one()\n",
+        "kit/__init__.py": "", "kit/m0.py": "X = 1\n", "kit/m1.py": "import kit.m0\n\n\ndef one():\n    return 1\n",
+    })  # fmt: skip

@@ -546,6 +546,8 @@ HAZARDS = [
     ("nonlocal of an inner function that goes", "def f(v=1):\n    if is_hip():\n        w = 3\n\n        def g():\n            nonlocal w\n            w = 4\n        g()\n    elif v:\n        w = 1\n        return w\n    return 1", ""),
     ("global of an inner function that goes", "w = 'global'\n\n\ndef f(v=1):\n    if is_hip():\n        def g():\n            global w\n            w = 4\n        g()\n    w = 1\n    return w, globals()['w']", ""),
     ("global of an inner class that goes", "w = 'global'\n\n\ndef f(v=1):\n    if is_hip():\n        class A:\n            global w\n            w = 4\n    w = 1\n    return w, globals()['w']", ""),
+    ("a walrus of an inner function", "w = 'global'\n\n\ndef f():\n    if is_hip():\n        w = 1\n\n    def g():\n        return (w := 2)\n    g()\n    return w", "UnboundLocalError"),
+    ("a binding of an inner function", "w = 'global'\n\n\ndef f():\n    if is_hip():\n        w = 1\n\n    def g():\n        w = 2\n        return w\n    g()\n    return w", "UnboundLocalError"),
     # Exceptions that a context manager or handler may swallow.
     ("with that swallows", "import contextlib\n\n\ndef g():\n    raise ValueError\n\n\ndef f():\n    with contextlib.suppress(ValueError):\n        if is_cuda():\n            return g()\n    return 'tail'", ""),
     ("handler that swallows", "def g():\n    raise ValueError\n\n\ndef f():\n    try:\n        if is_cuda():\n            return g()\n    except ValueError:\n        pass\n    return 'tail'", ""),

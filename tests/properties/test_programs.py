@@ -143,7 +143,7 @@ def test_a_pruned_package_does_the_same(files: dict[str, str]) -> None:
         if path.endswith(".py") and b"import *" not in pruned.before[path]:
             assert unresolved(data) <= unresolved(pruned.before[path]), show(pruned)
     again = prune(pruned.files, roots=["app:main"])
-    for path, data in again.files.items():
-        # The first run keeps an import that orders a cycle, and may itself end the cycle: packages may lose one more.
-        assert path.endswith("__init__.py") or data == pruned.files[path], f"{show(pruned)}\n=== again\n{show(again)}"
+    # The first run keeps an import that orders a cycle, and may itself end the cycle: the second may remove more.
     assert run(again.files, driver, VALUES=VALUES) == after
+    for path, data in again.files.items():
+        assert set(data.splitlines()) <= set(pruned.files[path].splitlines()), f"{show(pruned)}\n=== again\n{show(again)}"
