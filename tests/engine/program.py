@@ -96,12 +96,15 @@ def rules_text(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     pure: Sequence[str] = (),
+    device: Sequence[str] = (),
 ) -> str:
     """A rule file in the rule language; the ids are ``fact.N``, ``root``, ``drop.N``, ``keep``, ``pure``."""
     rows = []
     for index, (subject, value) in enumerate(facts.items()):
         name = subject if "." in subject.split("(")[0] or subject.startswith("hasattr") else f"plat.{subject}"
         rows.append((f"fact.{index}", "assume", f"{{{_quote(name)}: {_yaml(value)}}}", True))
+        if subject in device:
+            rows[-1] = (*rows[-1][:2], f"{rows[-1][2]}\n    device: true", True)
     for verb, targets in (("root", roots), ("keep", keep), ("pure", pure)):
         if targets:
             rows.append((verb, verb, "[" + ", ".join(_quote(t) for t in targets) + "]", verb == "pure"))
@@ -149,10 +152,14 @@ def prune(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     pure: Sequence[str] = (),
+    device: Sequence[str] = (),
     rules: str | None = None,
     plat: bool = True,
 ) -> Pruned:
-    """Prune a program. ``facts`` default to :data:`FACTS`; ``rules`` is a whole rule file instead."""
+    """Prune a program. ``facts`` default to :data:`FACTS`; ``rules`` is a whole rule file instead.
+
+    ``device`` are subjects of facts that hold only where a device is.
+    """
     tree = {p: (t.encode() if isinstance(t, str) else t) for p, t in files.items()}
     if plat and "plat.py" not in tree:
         tree["plat.py"] = PLAT.encode()
@@ -162,7 +169,7 @@ def prune(
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
-        policy = _policy(rules or rules_text(FACTS if facts is None else facts, roots, drop, keep, pure))
+        policy = _policy(rules or rules_text(FACTS if facts is None else facts, roots, drop, keep, pure, device))
         taken = snapshot(root)
         where = guard.place(module_paths(taken))
         outcome = specialise(taken, policy, 1, lambda _stage, _share: None, where[:2])

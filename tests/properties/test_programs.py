@@ -146,4 +146,6 @@ def test_a_pruned_package_does_the_same(files: dict[str, str]) -> None:
     # The first run keeps an import that orders a cycle, and may itself end the cycle: the second may remove more.
     assert run(again.files, driver, VALUES=VALUES) == after
     for path, data in again.files.items():
-        assert set(data.splitlines()) <= set(pruned.files[path].splitlines()), f"{show(pruned)}\n=== again\n{show(again)}"
+        assert set(data.splitlines()) <= set(pruned.files[path].splitlines()), (
+            f"{show(pruned)}\n=== again\n{show(again)}"
+        )

@@ -1,0 +1,113 @@
+"""Facts that hold only where a device is: what runs at import must also run on a host without one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engine.program import Pruned, prune, run, same_behaviour
+
+DEVICE = ("is_cuda()", "arch()")
+# Predicates whose answer no analysis can know: a list is no constant.
+PLAT = """\
+import host
+
+
+def is_cuda():
+    return "cuda" in host.DEVICES
+
+
+def is_hip():
+    return "hip" in host.DEVICES
+
+
+def arch():
+    return host.DEVICES[0] if host.DEVICES else "cpu"
+"""
+HEAD = "from plat import arch, is_cuda, is_hip\n"
+
+
+def both_hosts(files: dict[str, str], at_import: str = "RESULT = 1") -> Pruned:
+    """Prune; ``app.f()`` must do the same with a device, ``import app`` and ``at_import`` also without one."""
+    files = {"plat.py": PLAT, "host.py": 'DEVICES = ["cuda"]\n', **files}
+    pruned = prune(files, roots=["app:f"], device=DEVICE)
+    same_behaviour(pruned, "import app\nRESULT = app.f()")
+    before, after = ({**tree, "host.py": b"DEVICES = []\n"} for tree in (pruned.before, pruned.files))
+    driver = f"import app\n{at_import}"
+    expected = run(before, driver)
+    assert expected["raised"] == ""
+    assert run(after, driver) == expected, pruned["app.py"]
+    return pruned
+
+
+NATIVE = "import plat\nif not plat.is_cuda():\n    raise ImportError('no device')\n\n\ndef g():\n    return 1\n"
+
+
+def test_a_native_import_stays_conditional_and_its_readers_fold() -> None:
+    text = "_is_cuda = is_cuda()\nif _is_cuda:\n    from native import g\n\n\ndef f():\n    if _is_cuda:\n        return g()\n    return 2\n"
+    pruned = both_hosts({"app.py": HEAD + text, "native.py": NATIVE})
+    assert "if _is_cuda:\n    from native import g\n" in pruned["app.py"]
+    assert "def f():\n    return g()\n" in pruned["app.py"]
+
+
+def test_facts_of_every_host_still_fold_at_import() -> None:
+    pruned = both_hosts(
+        {
+            "app.py": HEAD + "if is_hip():\n    import amd\nX = 1 if is_hip() else 2\n\n\ndef f():\n    return X\n",
+            "amd.py": "",
+        }
+    )
+    assert "amd.py" in pruned.removed and "X = 2" in pruned["app.py"]
+
+
+AT_IMPORT = [
+    ("a value", "X = 'a' if is_cuda() else 'b'", "RESULT = app.X"),
+    ("both arms", "if is_cuda():\n    X = 1\nelse:\n    X = 2", "RESULT = app.X"),
+    ("an operand", "X = is_cuda() and 5", "RESULT = app.X"),
+    ("a definition in both arms", "if is_cuda():\n    def X():\n        return 1\nelse:\n    def X():\n        return 2", "RESULT = app.X()"),
+    ("a class attribute", "class X:\n    a = 1 if is_cuda() else 2\n    if is_cuda():\n        b = 3\n    else:\n        b = 4", "RESULT = app.X.a, app.X.b"),
+    ("a base class", "class A:\n    pass\n\n\nclass X(A if is_cuda() else object):\n    pass", "RESULT = app.X.__mro__[1].__name__"),
+    ("a default", "def X(a=is_cuda()):\n    return a", "RESULT = app.X()"),
+    ("a default of a method", "class X:\n    def m(self, a=1 if is_cuda() else 2):\n        return a", "RESULT = app.X().m()"),
+    ("a decorator", "def one(g):\n    return lambda: 1\n\n\ndef two(g):\n    return lambda: 2\n\n\n@(one if is_cuda() else two)\ndef X():\n    return 3", "RESULT = app.X()"),
+    ("an annotation", "X: 1 if is_cuda() else 2 = 3", "RESULT = app.X"),
+    ("a comprehension", "X = [1 if is_cuda() else 2 for _ in (0,)]", "RESULT = app.X"),
+    ("a lambda called at import", "X = (lambda: 1 if is_cuda() else 2)()", "RESULT = app.X"),
+    ("a function called at import", "def g():\n    return 1 if is_cuda() else 2\n\n\nX = g()", "RESULT = app.X"),
+    ("a function called at import, deeper", "def h():\n    if is_cuda():\n        return 1\n    return 2\n\n\ndef g():\n    return h()\n\n\nX = g()", "RESULT = app.X"),
+    ("a method called at import", "class A:\n    def m(self):\n        return 1 if is_cuda() else 2\n\n\nX = A().m()", "RESULT = app.X"),
+    ("a constructor called at import", "class A:\n    def __init__(self):\n        self.x = 1 if is_cuda() else 2\n\n\nX = A().x", "RESULT = app.X"),
+    ("an f-string", "X = f'{is_cuda()} {1 if is_cuda() else 2}'", "RESULT = app.X"),
+    ("an assertion", "assert not is_cuda() or arch() == 'cuda'\nX = 1", "RESULT = app.X"),
+    ("a try", "try:\n    if is_cuda():\n        raise KeyError\n    X = 1\nexcept KeyError:\n    X = 2", "RESULT = app.X"),
+    ("a loop", "X = 0\nwhile is_cuda() and X < 3:\n    X += 1", "RESULT = app.X"),
+    ("a constant of another test", "_c = is_cuda()\n_d = _c and not is_hip()\nX = 3 if _d else 4", "RESULT = app.X"),
+    ("a derived predicate", "def gpu():\n    return is_cuda() or is_hip()\n\n\nX = 3 if gpu() else 4", "RESULT = app.X"),
+    ("a text of the device", "X = arch()", "RESULT = app.X"),
+    ("a tail after raise", "if not is_cuda() and arch() == 'tpu':\n    raise ImportError\nX = 1", "RESULT = app.X"),
+    ("a registry", "X = {}\nif is_cuda():\n    X['cuda'] = 1\nelse:\n    X['cpu'] = 2", "RESULT = app.X"),
+    ("mixed facts", "X = 1 if is_cuda() and not is_hip() else 2\nif is_hip() or is_cuda():\n    Y = 1\nelse:\n    Y = 2", "RESULT = app.X, app.Y"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "driver"), [a[1:] for a in AT_IMPORT], ids=[a[0] for a in AT_IMPORT])
+@pytest.mark.parametrize("where", ["own", "imported"])
+def test_code_at_import(text: str, driver: str, where: str) -> None:
+    extra = "Y" if "Y" in text else "0"
+    reader = f"\n\ndef f():\n    made = X() if callable(X) and not isinstance(X, type) else X\n    return getattr(made, '__name__', made), {extra}, X.m(X) if hasattr(X, 'm') else 0\n"
+    if where == "own":
+        both_hosts({"app.py": HEAD + text + reader}, driver)
+    else:
+        names = "X, Y" if "Y" in text else "X"
+        both_hosts({"app.py": f"from kit import {names}{reader}", "kit.py": HEAD + text + "\n"}, driver)
+
+
+def test_an_import_chain_without_a_device() -> None:
+    """Client code imports the package; only the server's lazy code needs the native module."""
+    pruned = both_hosts({
+        "app.py": "import kit.client\n\n\ndef f():\n    return kit.client.run()\n",
+        "kit/__init__.py": "from kit.flags import _is_cuda\n",
+        "kit/flags.py": HEAD + "_is_cuda = is_cuda()\n",
+        "kit/client.py": "from kit.flags import _is_cuda\nif _is_cuda:\n    import native\nelse:\n    native = None\n\n\ndef run():\n    if _is_cuda:\n        return native.g()\n    return 0\n",
+        "native.py": NATIVE,
+    }, "RESULT = app.kit.client.native")  # fmt: skip
+    assert "return 0" not in pruned["kit/client.py"]
