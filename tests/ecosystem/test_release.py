@@ -7,6 +7,7 @@ for continuous integration (``CI`` set), where that is a failure. One run takes 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -17,27 +18,27 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pruner.errors import PruneError
-from pruner.model import RunResult
 from pruner.pipeline import RunOptions, run
 from pruner.source import default_cache, fetch, open_snapshot
 
-pytestmark = [pytest.mark.release]
+pytestmark = [pytest.mark.release, pytest.mark.xdist_group("release")]
 RULES = Path(__file__).resolve().parents[2] / "rules" / "cuda_only.yaml"
 MOST_LINES = 600_000
 
 
 @dataclass(frozen=True)
 class Made:
-    """One run on the release."""
+    """One run on the release; ``said`` is what it answered: exit code, findings, verdicts."""
 
     wheel: Path
     output: Path
     reports: Path
-    result: RunResult
+    said: dict[str, Any]
 
 
 @pytest.fixture(scope="session")
@@ -53,14 +54,28 @@ def wheel() -> Path:
 
 @pytest.fixture(scope="session")
 def made(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """The whole pipeline, once, without a stored result of an earlier run."""
-    return prune(wheel, tmp_path_factory.mktemp("release"), os.cpu_count() or 1)
+    """The whole pipeline, once, without a stored result of an earlier run; workers of pytest-xdist share it."""
+    own = tmp_path_factory.getbasetemp()
+    base = (own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own) / "release"
+    base.mkdir(exist_ok=True)
+    with (base / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (base / "said.json").exists():
+            prune(wheel, base, os.cpu_count() or 1)
+    return Made(wheel, base / "out", base / "reports", json.loads((base / "said.json").read_text()))
 
 
-def prune(wheel: Path, base: Path, jobs: int) -> Made:
-    """Run with everything below ``base``."""
+def prune(wheel: Path, base: Path, jobs: int) -> None:
+    """Run with everything below ``base``; ``base/said.json`` is written last."""
+    base.mkdir(parents=True, exist_ok=True)
     options = RunOptions((RULES,), wheel, base / "out", base / "reports", jobs, False, False, base / "cache")
-    return Made(wheel, base / "out", base / "reports", run(options, lambda *_: None))
+    result = run(options, lambda *_: None)
+    said = {
+        "exit": result.exit_code,
+        "findings": [str(f) for f in result.findings],
+        "verdicts": result.document["verdicts"],
+    }
+    (base / "said.json").write_text(json.dumps(said))
 
 
 def digest(root: Path) -> str:
@@ -74,12 +89,12 @@ def digest(root: Path) -> str:
 
 
 def test_the_run_is_clean(made: Made) -> None:
-    assert [str(f) for f in made.result.findings] == []
-    assert made.result.exit_code == 0
+    assert made.said["findings"] == []
+    assert made.said["exit"] == 0
 
 
 def test_no_check_refutes_the_output(made: Made) -> None:
-    verdicts = made.result.document["verdicts"]
+    verdicts = made.said["verdicts"]
     results = Counter(v["result"] for v in verdicts)
     assert results["passed"] > 0 and results["refuted"] == 0, [v for v in verdicts if v["result"] == "refuted"]
 
@@ -149,6 +164,7 @@ def test_nothing_written_names_this_machine(made: Made) -> None:
 @pytest.mark.skipif(not os.environ.get("PRUNE_TWICE"), reason="set PRUNE_TWICE=1: runs the whole release again")
 def test_the_same_bytes_at_another_number_of_jobs(made: Made, tmp_path: Path) -> None:
     jobs = 1 if (os.cpu_count() or 1) > 1 else 2
-    again = prune(made.wheel, tmp_path / "a deeper" / "place", jobs)
-    assert digest(again.output) == digest(made.output)
-    assert digest(again.reports) == digest(made.reports)
+    base = tmp_path / "a deeper" / "place"
+    prune(made.wheel, base, jobs)
+    assert digest(base / "out") == digest(made.output)
+    assert digest(base / "reports") == digest(made.reports)
