@@ -67,9 +67,11 @@ class Modules:
         for name, value in before.items():
             if name in after:
                 if name == "__all__":
-                    yield from self._all(module, value, after)
+                    yield from self._all(module, value, before, after)
                 else:
                     yield from self.licences.differences(f"{module}.{name}", value, after[name])
+            elif name in text_out.names and name not in text_out.read and name not in self.out.asked:
+                self.counts["dead names"] += 1  # bound where this run did not come by, and nothing reads it
             elif name in text_out.names:
                 yield f"{module}.{name}: its text still binds it, but it is not there"
             elif name in text_up.names or text_up.star or name == "__all__":
@@ -80,9 +82,10 @@ class Modules:
             if name not in before and name != GUARD:
                 yield f"{module}.{name}: upstream has no such name"
 
-    def _all(self, module: str, before: list[str], after: dict[str, Any]) -> Iterator[str]:
+    def _all(self, module: str, names: list[str], rest: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+        """``rest`` are upstream's names: a list may hold names that come from ``__getattr__`` alone."""
         listed = after["__all__"]
-        if [name for name in before if name in listed] != listed:
+        if [name for name in names if name in listed] != listed:
             yield f"{module}.__all__: not a part of upstream's"
         yield from (
             f"{module}.__all__: lists {name}, which is not there"
@@ -90,7 +93,7 @@ class Modules:
             if name not in after and f"{module}.{name}" not in self.out.modules
         )
         yield from (
-            f"{module}.__all__: lost {name}, which is there" for name in before if name not in listed and name in after
+            f"{module}.__all__: lost {name}, which is there" for name in names if name not in listed and name in after
         )
 
     def _class(self, module: str, name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:

@@ -24,9 +24,10 @@ class Surface:
         for part in EQUAL:
             self.counts[part] += len(up[part])
             yield from differences(part, up[part], out[part])
-        yield from self._parser("server", up["server_options"], out["server_options"])
+        # Tables first: a choice may go because a pattern drops its key from the table that it comes from.
         for name, table in up["tables"].items():
             yield from self.licences.differences(name, table, out["tables"].get(name))
+        yield from self._parser("server", up["server_options"], out["server_options"])
         yield from self._registry(up["registry"], out["registry"])
 
     def _registry(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:

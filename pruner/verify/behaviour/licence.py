@@ -1,6 +1,6 @@
 """Which losses at run time are by design. Each kind is counted, and a loss of no kind is a problem.
 
-``rule``: an entry drop names the key. ``gone``: the value is a class or function that the tree no longer
+``rule``: an entry drop names the key. ``walk``: a ``dynamic`` rule leaves the class's module out of its package. ``gone``: the value is a class or function that the tree no longer
 defines. ``unnamed``: the key is no string constant of the kept tree any more, so no kept code can ask for it;
 never enough for what a user types on the command line.
 """
@@ -11,8 +11,9 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import Any
 
 from pruner.verify.behaviour.statics import Side
@@ -25,8 +26,10 @@ WILD = re.compile(r"[*?]")
 class Licences:
     """Compares values of the two trees."""
 
-    def __init__(self, drops: Sequence[str], output: Side) -> None:
+    def __init__(self, drops: Sequence[str], members: Mapping[str, Sequence[str]], output: Side) -> None:
         self.output = output
+        self.members = members
+        self.dropped: set[str] = set()  # keys that a pattern dropped from a table
         self.counts: Counter[str] = Counter()
         self.entries: list[tuple[str, str]] = []
         for text in drops:
@@ -40,9 +43,19 @@ class Licences:
         for named, pattern in self.entries:
             if WILD.search(pattern):
                 if fnmatchcase(key, pattern) and named.rpartition(".")[2] == tail:
+                    self.dropped.add(key)
                     return True
             elif key == pattern:
                 return True
+        return False
+
+    def walked(self, value: Any) -> bool:
+        """Is it a class of a module that its walked package no longer yields, by a ``dynamic`` rule?"""
+        for name in REFERENCE.findall(value if isinstance(value, str) else ""):
+            for package, members in self.members.items():
+                rest = name.removeprefix(f"{package}.")
+                if rest != name and not any(fnmatchcase(rest.partition(".")[0], pattern) for pattern in members):
+                    return True
         return False
 
     def gone(self, value: Any) -> bool:
@@ -52,17 +65,19 @@ class Licences:
             name.partition(".")[0] in self.tops and not self.output.defines(name) for name in found
         )
 
-    @property
+    @cached_property
     def tops(self) -> frozenset[str]:
         """Top-level packages of the tree."""
         return frozenset(module.partition(".")[0] for module in self.output.modules)
 
     def lost(self, table: str, key: str, value: Any, typed: bool = False) -> bool:
         """Is the loss of this entry by design? ``typed``: users type it, so only a rule can say so."""
-        if self.by_rule(table, key):
+        if self.by_rule(table, key) or (typed and key in self.dropped):
             self.counts["rule"] += 1
         elif typed:
             return False
+        elif self.walked(value):
+            self.counts["walk"] += 1
         elif self.gone(value):
             self.counts["gone"] += 1
         elif key not in self.output.strings:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Bound:
-    """Names that a module binds at its top level; members of its classes; whether it star-imports."""
+    """Names that a module binds at its top level and reads anywhere; members of its classes; whether it star-imports."""
 
     names: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
     members: dict[str, frozenset[str]] = field(default_factory=dict)
     star: bool = False
 
@@ -65,7 +66,8 @@ def bound(text: str) -> Bound:
     star = any(isinstance(node, ast.ImportFrom) and node.names[0].name == "*" for node in ast.walk(tree))
     # `global x` in a function binds at run time only; it counts as bound, the safe side.
     names = frozenset(_bound(tree.body)) | {n for g in ast.walk(tree) if isinstance(g, ast.Global) for n in g.names}
-    return Bound(names, members, star)
+    read = frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+    return Bound(names, read, members, star)
 
 
 class Side:
@@ -90,14 +92,30 @@ class Side:
     @cached_property
     def strings(self) -> frozenset[str]:
         """Every string constant of the tree's Python files, joined strings by their parts."""
-        found: set[str] = set()
+        return self._words[0]
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """Every attribute name and imported name of the tree's Python files."""
+        return self._words[1]
+
+    @cached_property
+    def _words(self) -> tuple[frozenset[str], frozenset[str]]:
+        strings: set[str] = set()
+        asked: set[str] = set()
         for path in self.modules.values():
             try:
                 tree = ast.parse(path.read_text(encoding="utf-8"))
             except SyntaxError:
                 continue
-            found.update(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
-        return frozenset(found)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    strings.add(node.value)
+                elif isinstance(node, ast.Attribute):
+                    asked.add(node.attr)
+                elif isinstance(node, ast.ImportFrom):
+                    asked.update(alias.name for alias in node.names)
+        return frozenset(strings), frozenset(asked)
 
     def bound(self, module: str) -> Bound:
         """What the module binds; nothing for a module that is not here or not readable."""

@@ -25,10 +25,11 @@ def _alarm(number: int, frame: object) -> None:
 
 
 def names(module: types.ModuleType, describer: Describer) -> dict[str, Any]:
-    """Names of a module with their values; dunder names except ``__all__`` are left out."""
+    """Names of a module with their values; dunder names are left out but for ``__all__`` and what it lists."""
     row: dict[str, Any] = {}
+    listed = getattr(module, "__all__", ())
     for name, value in sorted(vars(module).items()):
-        if name.startswith("__") and name.endswith("__") and name != "__all__":
+        if name.startswith("__") and name.endswith("__") and name != "__all__" and name not in listed:
             continue
         if isinstance(value, types.ModuleType) and value.__name__ == f"{module.__name__}.{name}":
             continue  # set when a submodule is imported, by whomever

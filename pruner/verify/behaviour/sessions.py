@@ -1,0 +1,115 @@
+"""Start probe sessions, both trees side by side, and read what they found."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pruner.verify.behaviour import environment
+
+STAGE_LIMIT = 240.0  # seconds
+SESSION_LIMIT = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One session: which tree on which device runs which stages. ``profile`` empty: a client host."""
+
+    side: str
+    profile: str
+    stages: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a session left behind. ``seconds`` is wall time."""
+
+    stages: dict[str, Any] = field(default_factory=dict)
+    failure: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Runs sessions with one interpreter; everything they write goes below ``work``."""
+
+    python: Path
+    trees: dict[str, Path]
+    modules: tuple[str, ...]
+    work: Path
+    jobs: int
+
+    def run(self, plans: Sequence[Plan]) -> dict[Plan, Answer]:
+        """All sessions, ``jobs`` at a time."""
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return dict(zip(plans, pool.map(self.one, plans), strict=True))
+
+    def settings(self, plan: Plan, out: Path) -> dict[str, Any]:
+        """The settings file of :mod:`pruner.verify.behaviour.probe.session`."""
+        gpu = bool(plan.profile)
+        return {
+            "tree": str(self.trees[plan.side]),
+            "out": str(out),
+            "profile": plan.profile,
+            "stages": list(plan.stages),
+            "modules": list(self.modules),
+            "base": ["sglang.srt.entrypoints.http_server"] if gpu else [],
+            "standins": [*environment.ALWAYS, *(environment.KERNELS if gpu else ())],
+            "later": list(environment.LATER),
+            "hidden": [] if gpu else list(environment.HIDDEN),
+            "models": str(self.work / "models"),
+            "limit": STAGE_LIMIT,
+        }
+
+    def one(self, plan: Plan) -> Answer:
+        """One session. A crash is an answer too."""
+        out = self.work / f"{plan.side}-{plan.profile or 'client'}"
+        out.mkdir(parents=True, exist_ok=True)
+        settings = out / "settings.json"
+        settings.write_text(json.dumps(self.settings(plan, out)), encoding="utf-8")
+        start = time.monotonic()
+        with (out / "log").open("wb") as log:
+            process = subprocess.Popen(
+                [str(self.python), str(environment.PROBE), str(settings)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                cwd=out,
+                env=environment.variables(self.work),
+                start_new_session=True,
+            )
+            try:
+                code: int | None = process.wait(SESSION_LIMIT)
+            except subprocess.TimeoutExpired:
+                code = None
+            finally:
+                _end(process.pid)
+                process.wait()
+        answer = Answer(seconds=time.monotonic() - start)
+        for stage in plan.stages:
+            file = out / f"{stage}.json"
+            if file.exists():
+                answer.stages[stage] = json.loads(file.read_text(encoding="utf-8"))["answer"]
+        if code != 0:
+            said = (out / "log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2][-300:]
+            answer.failure = f"the session ended {'late' if code is None else f'with {code}'}: {said}"
+        base = out / "base.json"
+        found = json.loads(base.read_text(encoding="utf-8"))["failure"] if base.exists() else None
+        if found:
+            answer.failure = f"{found['module']}: {found['error']}: {found['text']} ({found['where']})"
+        return answer
+
+
+def _end(group: int) -> None:
+    """End what a session left running: its own process group, by number."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
