@@ -1,0 +1,63 @@
+"""Options that several commands take, and how data is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+OUTPUT = Path("generated")
+REPORTS = Path("reports")
+RULES = Path("rules/cuda_only.yaml")
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def cores() -> int:
+    """How many processes may work at once here: the machine's cores, less those this process may not use."""
+    there = os.cpu_count() or 1
+    try:
+        return max(1, min(there, len(os.sched_getaffinity(0))))
+    except (AttributeError, OSError):
+        return there
+
+
+def path_type(**limits: bool) -> click.Path:
+    return click.Path(path_type=Path, **limits)
+
+
+def jobs_option(command: _F) -> _F:
+    text = "Processes at work.  [default: the cores of this machine]"
+    return click.option("-j", "--jobs", type=click.IntRange(min=1), default=None, metavar="N", help=text)(command)
+
+
+def json_option(command: _F) -> _F:
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON to stdout.")(command)
+
+
+def cache_option(command: _F) -> _F:
+    text = "Where fetched releases lie.  [default: .cache of the checkout, else the user's cache folder]"
+    option = click.option("--cache", type=path_type(file_okay=False), envvar="PRUNE_CACHE", metavar="DIR", help=text)
+    return option(command)
+
+
+def upstream_option(command: _F) -> _F:
+    text = "Version, wheel, unpacked wheel, checkout or folder.  [default: the release locked in upstream/lock.toml]"
+    return click.option("--upstream", metavar="PATH|VERSION", help=text)(command)
+
+
+def reports_option(command: _F) -> _F:
+    text = "The reports of the run to ask about."
+    return click.option("--reports", type=path_type(file_okay=False), default=REPORTS, show_default=True, help=text)(
+        command
+    )
+
+
+def print_json(value: object) -> None:
+    json.dump(value, sys.stdout, indent=1, sort_keys=True)
+    sys.stdout.write("\n")

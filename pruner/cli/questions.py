@@ -1,0 +1,83 @@
+"""Questions to the last run: why, why-not, line, retained, impact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pruner.cli.commands import prune
+from pruner.cli.options import json_option, print_json, reports_option
+from pruner.errors import ExitCode
+
+if TYPE_CHECKING:
+    from pruner.pipeline.answers import Answer
+
+
+def give(answer: Answer, as_json: bool) -> int:
+    """Data on stdout: the status in a word, then the lines. Exit 1 for a name that nothing knows."""
+    if as_json:
+        print_json({"status": answer.status, "lines": list(answer.lines)})
+    else:
+        click.echo(f"{answer.status}:")
+        for line in answer.lines:
+            click.echo(line)
+    return ExitCode.FINDINGS if answer.status == "unknown" else ExitCode.CLEAN
+
+
+@prune.command()
+@click.argument("name")
+@reports_option
+@json_option
+def why(name: str, reports: Path, as_json: bool) -> int:
+    """Why NAME is kept: the shortest path from a root. NAME: pkg.mod, pkg.mod:name or a path."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).why(name), as_json)
+
+
+@prune.command("why-not")
+@click.argument("name")
+@reports_option
+@json_option
+def why_not(name: str, reports: Path, as_json: bool) -> int:
+    """Why NAME, or the upstream line FILE:LINE, is gone: the cause chain of its removal."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).why_not(name), as_json)
+
+
+@prune.command()
+@click.argument("place")
+@click.option("--from-upstream", is_flag=True, help="PLACE is of the upstream tree; print the generated tree's.")
+@reports_option
+@json_option
+def line(place: str, from_upstream: bool, reports: Path, as_json: bool) -> int:
+    """The upstream place of FILE:LINE of the generated tree, or the other way round."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).line(place, from_upstream), as_json)
+
+
+@prune.command()
+@click.argument("folder", default="")
+@click.option("-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="Rows.")
+@reports_option
+@json_option
+def retained(folder: str, count: int, reports: Path, as_json: bool) -> int:
+    """What holds how many kept lines (dominator tree), within FOLDER if given."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).retained(folder, count), as_json)
+
+
+@prune.command()
+@click.argument("rule")
+@reports_option
+@json_option
+def impact(rule: str, reports: Path, as_json: bool) -> int:
+    """What the ledger attributes to RULE."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).impact(rule), as_json)
