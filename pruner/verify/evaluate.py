@@ -177,6 +177,8 @@ class Evaluator(Operators):
             if function[1] == "bool" and len(node.args) == 1 and not node.keywords:
                 truth = self.value(node.args[0], scope)
                 return Val((truth.truth,), truth.truth, True, truth.stated) if truth.truth is not None else v.BOOLEAN
+            if function[1] == "int" and len(node.args) == 1 and not node.keywords:
+                return v.integer(self.value(node.args[0], scope))
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":

@@ -62,6 +62,16 @@ def of_fact(values: tuple[Const, ...] | Range) -> Val:
     return among(values)
 
 
+def integer(given: Val) -> Val:
+    """``bool(int(os.getenv("SWITCH", "0")))`` with the text known; what ``int`` refuses is not known."""
+    if not given.exact or given.consts is None or not isinstance(given.consts[0], str | int):
+        return UNKNOWN
+    try:
+        return const(int(given.consts[0]), given.stated)
+    except ValueError:
+        return UNKNOWN
+
+
 def _same(a: Const, b: Const) -> bool:
     return a is b or (type(a) is type(b) and a == b)
 
