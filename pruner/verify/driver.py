@@ -15,7 +15,7 @@ from pruner.verify import phases
 from pruner.verify.discard import allowed
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
-from pruner.verify.lint import Finding, added, compiles, ruff
+from pruner.verify.lint import added, compiles, imports_in_function, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
 from pruner.verify.names import module_names
@@ -126,13 +126,10 @@ class Run:
             self.verdicts["lint"] = Verdict("lint", "ruff is not installed", "not run")
             return
         total = 0
-        # A function that imports a name again hides a module-level import (F811) once the other readers of
-        # that import are folded away while its module must still run: harmless, as long as there are not more.
-        fewer = _count(after, "F811") <= _count(before, "F811")
         for path, rows in sorted(after.items()):
             total += sum(rows.values())
             for code, message, line in added(before.get(path, Counter()), rows):
-                if code == "F811" and fewer:
+                if code == "F811" and imports_in_function(self.out.read(path), int(line)):
                     continue
                 problems.append(f"{path}:{line}: {code} {message}")
         self.seconds["lint"] += time.perf_counter() - clock
@@ -290,7 +287,3 @@ def run(
     if facts_yaml is not None:
         parts.append(read_case(facts_yaml))
     return Run(upstream, output, merge(parts), python_root, jobs, wanted).run()
-
-
-def _count(found: dict[str, Counter[Finding]], code: str) -> int:
-    return sum(count for rows in found.values() for (name, _, _), count in rows.items() if name == code)

@@ -5,6 +5,7 @@ Blind to names that ``builtins`` patches or star imports of outside packages pro
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -69,6 +70,21 @@ def ruff(root: Path, paths: list[str]) -> dict[str, Counter[Finding]] | None:
         key = (row["code"], _stable(row["message"]), str(row["location"]["row"]))
         found.setdefault(path.replace(os.sep, "/"), Counter())[key] += 1
     return found
+
+
+def imports_in_function(source: bytes, line: int) -> bool:
+    """True when the line belongs to an import statement inside a function.
+
+    ``from env import flags`` at module level and again in a function is F811 as soon as the readers of the
+    first are folded away while its module must still run: two scopes, so nothing is redefined.
+    """
+    tree = ast.parse(source)
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return any(
+        isinstance(node, ast.Import | ast.ImportFrom) and node.lineno <= line <= (node.end_lineno or node.lineno)
+        for function in functions
+        for node in ast.walk(function)
+    )
 
 
 def _stable(message: str) -> str:
