@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import click
 
+from pruner.errors import cannot
+
 OUTPUT = Path("generated")
 REPORTS = Path("reports")
 RULES = Path("rules/cuda_only.yaml")
@@ -61,3 +63,11 @@ def reports_option(command: _F) -> _F:
 def print_json(value: object) -> None:
     json.dump(value, sys.stdout, indent=1, sort_keys=True)
     sys.stdout.write("\n")
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file that an option names. Raises PruneError PR310."""
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise cannot(str(path), "PR310", f"cannot be written: {error.strerror}", "name another file") from error

@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import RULES, cache_option, cores, jobs_option, json_option, path_type, print_json
+from pruner.cli.options import RULES, cache_option, cores, jobs_option, json_option, path_type, print_json, write
+from pruner.errors import ExitCode
 
 
 @prune.command("matrix")
@@ -41,3 +42,27 @@ def matrix_command(
     else:
         click.echo(matrix_markdown(document), nl=False)
     return exit_code(document)
+
+
+@prune.command()
+@click.argument("base", type=path_type(exists=True, file_okay=False))
+@click.argument("head", type=path_type(exists=True, file_okay=False))
+@click.option("--output", type=path_type(dir_okay=False), metavar="FILE", help="Write the whole document there too.")
+@json_option
+def diff(base: Path, head: Path, output: Path | None, as_json: bool) -> int:
+    """What changed in the cut between two runs: BASE and HEAD are their reports folders.
+
+    Two releases under the same rules, or two rule sets on one release. What was newly kept and by which
+    edge, what was lost and why, new platforms, predicates and dynamic loading, capabilities, growth.
+    """
+    from pruner.pipeline.change import change
+    from pruner.report.change import change_bytes, change_markdown
+
+    document = change(base, head)
+    if output is not None:
+        write(output, change_bytes(document))
+    if as_json:
+        print_json(document)
+    else:
+        click.echo(change_markdown(document), nl=False)
+    return ExitCode.CLEAN

@@ -1,7 +1,6 @@
 """Answers from the stored graph and ledger of the last run: why, why not, which line, what retains what.
 
-Sources: reachability and immediate dominators by networkx (Cooper, Harvey and Kennedy's
-algorithm); retained sizes as heap profilers define them: what would go if the node went.
+Sources: reachability by networkx, retained sizes by :mod:`pruner.pipeline.retention`.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import networkx as nx
 
 from pruner.errors import cannot
 from pruner.pipeline import stored
+from pruner.pipeline.retention import module_of, retained_sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Answers:
             return [
                 r
                 for r in self._ledger()
-                if r["what"] == "file" and _module(r["path"]) and dotted.startswith(_module(r["path"]) + ".")
+                if r["what"] == "file" and module_of(r["path"]) and dotted.startswith(module_of(r["path"]) + ".")
             ]
         return rows
 
@@ -165,27 +165,8 @@ class Answers:
     def retained(self, folder: str, count: int) -> Answer:
         """What keeps how many lines: the dominator tree of the live graph, largest subtrees first."""
         links = {(s, t): (k, p, n) for s, t, k, p, n in self.graph["edges"]}
-        graph = nx.DiGraph(links.keys())
-        graph.add_edges_from(("", n) for n in list(graph) if n.startswith("rule:"))
-        graph.add_edges_from(
-            (f"{n}", n.split(":")[0])
-            for n in list(graph)
-            if ":" in n and not n.startswith("rule:") and n.split(":")[0] in graph
-        )
-        dominators = nx.immediate_dominators(graph, "")
-        prefix = f"{self.graph['root']}/" if self.graph["root"] else ""
-        size: dict[str, int] = {}
-        for path, lines in self.graph["lines"].items():
-            module = _module(path.removeprefix(prefix))
-            if module in dominators and (not folder or path.startswith(folder)):
-                size[module] = size.get(module, 0) + lines
-        total = dict(size)
-        order = sorted((n for n in dominators if n), key=lambda n: _depth(dominators, n), reverse=True)
-        for node in order:
-            parent = dominators[node]
-            if parent is not None and parent != node:
-                total[parent] = total.get(parent, 0) + total.get(node, 0)
-        rows = sorted(((v, n) for n, v in total.items() if n and v), key=lambda r: (-r[0], r[1]))[:count]
+        total, dominators = retained_sizes(self.graph, folder)
+        rows = sorted(((v, n) for n, v in total.items()), key=lambda r: (-r[0], r[1]))[:count]
         out = []
         for lines, node in rows:
             kind, path, number = links.get((dominators[node], node), ("", "", 0))
@@ -206,18 +187,6 @@ class Answers:
         return Answer(
             "found", (head, *(_row(r) for r in sorted(alone, key=lambda r: r["lines"][0] - r["lines"][1])[:20]))
         )
-
-
-def _module(path: str) -> str:
-    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".") if path.endswith(".py") else ""
-
-
-def _depth(dominators: dict[str, Any], node: str) -> int:
-    depth = 0
-    while node and dominators.get(node) not in (None, node):
-        node = dominators[node]
-        depth += 1
-    return depth
 
 
 def _row(row: dict[str, Any]) -> str:

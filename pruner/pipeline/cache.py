@@ -59,7 +59,7 @@ def load(folder: Path, name: str) -> Any:
         return None
 
 
-def store(folder: Path, name: str, value: Any, keep: int = 8) -> None:
+def store(folder: Path, name: str, value: Any, keep: int = 12) -> None:
     """Store a value; the oldest entries beyond ``keep`` go. A cache that cannot be written is no fault."""
     data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import cache, guard, stored
+from pruner.pipeline import cache, guard, inventory, stored
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.package import packaging
@@ -95,10 +95,21 @@ def _run(
             def fill(folder: Path) -> None:
                 report.render(document, snapshot, outcome, folder, extra=extra)
                 (folder / stored.NAME).write_bytes(stored.render(snapshot, outcome))
+                (folder / inventory.NAME).write_bytes(_inventory(snapshot, policy, outcome, store))
 
             emit.emit_reports(reports, fill)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
     return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits)
+
+
+def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
+    name = cache.key(snapshot, policy, "inventory") if store is not None else ""
+    known: bytes | None = cache.load(store, name) if store is not None else None
+    if known is None:
+        known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy))
+        if store is not None:
+            cache.store(store, name, known)
+    return known
 
 
 def _extra(snapshot: Snapshot, policy: Policy, outcome: Outcome, below: str) -> dict[str, bytes]:
