@@ -43,6 +43,10 @@ class Answers:
             advice = "run prune first, or name the folder with --reports"
             raise cannot(str(self.reports / name), "PR307", f"cannot be read: {error}", advice) from error
 
+    def upstream_digest(self) -> str:
+        """The digest of the upstream files that the run read."""
+        return str(self._read("report.json")["upstream"]["snapshot"])
+
     # -- names -------------------------------------------------------------------------------
 
     def _nodes(self) -> set[str]:

@@ -1,0 +1,1 @@
+"""Unified diffs: read, placed, applied, carried from one tree to the other."""
