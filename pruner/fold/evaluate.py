@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from pruner.fold import value as V
+from pruner.fold.members import Members
 from pruner.fold.value import Value
 from pruner.model.ir import Expr
 
@@ -96,6 +97,14 @@ class World(Protocol):
     def fact(self, subject: str) -> Value | None:
         """The stated fact on a canonical subject."""
 
+    members: Members
+
+    def instance(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """May the chain be an instance of a class of the tree (and no module, class or outside thing)?"""
+
+    def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The rule that drops the class that the chain names, or ""."""
+
 
 class Locals(Protocol):
     """What is known of the names of enclosing functions."""
@@ -123,24 +132,49 @@ class Evaluator:
         """The possible values of ``e``, or None when nothing is known."""
         tag = e[0]
         if tag == "n":
-            return self.world.chain(self.module, e[1], e[2])
+            known = self.world.chain(self.module, e[1], e[2])
+            return known if known is not None or not e[2] else self._member(e)
         if tag == "o":
             return None
         if tag == "c":
             return Value((e[1],), V.NONE, bool(e[1]))
         if tag == "v":
-            return self.locals.chain(e[1], e[2]) if self.locals is not None else None
+            known = self.locals.chain(e[1], e[2]) if self.locals is not None else None
+            return known if known is not None or not e[2] else self._member(e)
         if tag in "!=&|?k":
             return getattr(self, _METHODS[tag])(e)  # type: ignore[no-any-return]
         if tag == "x":
-            return apply_path(self.value(e[1]), e[2])
+            known = apply_path(self.value(e[1]), e[2])
+            return known if known is not None else self._member(e)
+        if tag == ":=":
+            return self.value(e[2])
+        if tag == "b":
+            return self._member(e) if e[2] else None
         if tag == "t" and e[1] == "t":
             return self._tuple(e)  # a list or set may be changed before it is read
         return None
 
+    def _member(self, e: Expr) -> Value | None:
+        """The value that a fact on a member gives a chain on an instance."""
+        found = self.world.members.along(e[2]) if self.world.members.names else None
+        if found is None or not self._on_instance(e, found[1] - (2 if e[2][found[1] - 1][0] == "(" else 1)):
+            return None
+        return apply_path(found[0], e[2][found[1] :])
+
+    def _on_instance(self, e: Expr, length: int) -> bool:
+        """May the first ``length`` steps of the chain be an instance? ``torch.is_x`` and ``Class.attr`` are not."""
+        if e[0] == "n":
+            return self.world.instance(self.module, e[1], e[2][:length])
+        if e[0] == "v" and self.locals is not None:
+            target = self.locals.target(e[1])
+            return target is None or self.world.instance(target[0], target[1], target[2] + e[2][:length])
+        return True
+
     def truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
         """Truth of ``e`` in test position with the rules it rests on, or None."""
         tag = e[0]
+        if tag == ":=":
+            return self.truth(e[2])
         if tag == "!":
             inner = self.truth(e[1])
             return None if inner is None else (not inner[0], inner[1])
@@ -249,6 +283,9 @@ class Evaluator:
                 return self._attribute_probe(name, args)
             if name in ("int", "str") and len(args) == 1:
                 return _convert(name, self.value(args[0]))
+            if name in ("isinstance", "issubclass") and len(args) == 2:
+                rules = self._dropped_classes(args[1])
+                return V.make([False], rules) if rules else Value((False, True))
         if func[0] in ("n", "v"):
             known = [self.value(a) for a in args]
             named = {k: self.value(v) for k, v in kwargs if k is not None}
@@ -264,6 +301,19 @@ class Evaluator:
                 return apply_text(self.value(("n", func[1], func[2][:-1])), func[2][-1][1:], known[0])
             return self.world.call(self.module, target, known, named)
         return None
+
+    def _dropped_classes(self, e: Expr) -> V.Origin:
+        """The rules that drop every class that the second argument of ``isinstance`` names, or none."""
+        if e[0] in ("t", "o"):
+            parts = [self._dropped_classes(p) for p in (e[2] if e[0] == "t" else e[1])]
+            return frozenset().union(*parts) if parts and all(parts) else V.NONE
+        rule = ""
+        if e[0] == "n":
+            rule = self.world.dropped_class(self.module, e[1], e[2])
+        elif e[0] == "v" and self.locals is not None:
+            target = self.locals.target(e[1])
+            rule = self.world.dropped_class(target[0], target[1], target[2] + e[2]) if target is not None else ""
+        return frozenset({rule}) if rule else V.NONE
 
     def _attribute_probe(self, name: str, args: tuple[Expr, ...]) -> Value | None:
         root, path, attribute = args[0][1], args[0][2], args[1][1]
@@ -306,7 +356,7 @@ class Evaluator:
         if step[0] != "(":
             return True
         name = before[1:]
-        return name in PURE_METHODS or name.startswith(PURE_PREFIXES)
+        return name in PURE_METHODS or name.startswith(PURE_PREFIXES) or name in self.world.members.called
 
     def _chain_droppable(self, e: Expr) -> bool:
         path = e[2]

@@ -90,6 +90,20 @@ class LocalView:
         return scope.imports.get(name) if scope is not None else None
 
 
+@dataclass(frozen=True, slots=True)
+class MemberStore:
+    """A live store into an attribute that a fact speaks of.
+
+    ``owner`` is the class when the object is its ``self``. ``value``: ``("c", constant)``, ``("same",)``
+    (the same attribute of another object) or ``("?",)``; ``("!",)`` for ``+=``, ``del`` and loop targets.
+    """
+
+    name: str
+    owner: str
+    value: tuple[Any, ...]
+    pos: int
+
+
 @dataclass(slots=True)
 class Unit:
     """Result of walking one module body, function or class."""
@@ -102,6 +116,8 @@ class Unit:
     )  # statement, alias index, read/orphan/unread/tried
     reads: list[tuple[Target, tuple[str, ...], int]] = field(default_factory=list)  # import targets read: path, line
     lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
+    stores: list[MemberStore] = field(default_factory=list)  # into attributes that facts speak of
+    definers: list[tuple[str, str, str]] = field(default_factory=list)  # class, member that facts speak of, kind
 
 
 LEAVES, RAISES, FOLDED = 1, 2, 4
@@ -258,7 +274,8 @@ class Walker:
         if truth is not None:
             effect = self.effect(s[3])
             # A test that is one call with an effect is left as it is: nothing would be gained.
-            if effect is None or (not self._is_elif(s) and s[3] is not effect):
+            # But ``if cfg := find():`` loses its suite; the binding stays for later readers.
+            if effect is None or (not self._is_elif(s) and (s[3] is not effect or effect[0] == ":=")):
                 if effect is not None:
                     self.read(effect, s[1], test=True)
                 dead, live = (no, yes) if truth[0] else (yes, no)
@@ -369,8 +386,27 @@ class Walker:
             if known is not None and known.origin and known.values is not None:
                 scope.constants[s[3][0][1]] = known
         self.read(self.without_entries(s), s[1])
+        if self.world.members.names and s[5] != "?":
+            self._member_stores(s[3], s[1], _stored(s))
         self.targets(s[3], s[1])
         return 0
+
+    def _member_stores(self, targets: tuple[Any, ...], pos: int, value: Any = None) -> None:
+        """Note stores into attributes that facts speak of."""
+        for target in targets:
+            chain = target[1]
+            if target[0] != "s" or chain[0] not in ("n", "v", "x", "b") or not chain[2] or chain[2][-1][0] != ".":
+                continue
+            name = chain[2][-1][1:]
+            if name in self.world.members.names:
+                own = chain[0] in ("n", "v") and chain[1] in ("self", "cls") and len(chain[2]) == 1
+                owner = ".".join([self.module, *self.names[:-1]]) if own and len(self.names) > 1 else ""
+                stored = value if value is not None else ("!",)
+                if value == ("same", name):
+                    stored = ("same",)
+                elif stored[0] == "same":
+                    stored = ("?",)
+                self.unit.stores.append(MemberStore(name, owner, stored, pos))
 
     def without_entries(self, s: Stmt) -> Expr:
         """The value of an assignment, less the table entries that rules drop."""
@@ -402,6 +438,7 @@ class Walker:
 
     def _for(self, s: Stmt) -> int:
         self.read(s[4], s[1])
+        self._member_stores(s[3], s[1])
         self.targets(s[3], s[1])
         self.block(s[5])
         self.block(s[6])
@@ -410,6 +447,7 @@ class Walker:
     def _with(self, s: Stmt) -> int:
         for item in s[3]:
             self.read(item, s[1])
+        self._member_stores(s[4], s[1])
         self.targets(s[4], s[1])
         self.block(s[5])
         # A context manager may swallow an exception, and `return g()` may raise one: what follows can run.
@@ -462,6 +500,7 @@ class Walker:
         return 0
 
     def _del(self, s: Stmt) -> int:
+        self._member_stores(s[3], s[1])
         for target in s[3]:
             if target[0] == "s":
                 self.store(target[1], s[1])
@@ -537,12 +576,14 @@ class Walker:
 
     def _mark(self) -> tuple[int, ...]:
         r, u = self.unit.remains, self.unit
-        return (len(r.chains), len(r.texts), len(r.calls), len(r.actions), len(u.imports), len(u.reads), len(u.lines), len(u.decisions))  # fmt: skip
+        return (len(r.chains), len(r.texts), len(r.calls), len(r.actions), len(u.imports), len(u.reads), len(u.lines), len(u.stores), len(u.definers), len(u.decisions))  # fmt: skip
 
     def _reset(self, mark: tuple[int, ...]) -> None:
         r, u = self.unit.remains, self.unit
         for items, length in zip(
-            (r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines), mark, strict=False
+            (r.chains, r.texts, r.calls, r.actions, u.imports, u.reads, u.lines, u.stores, u.definers),
+            mark,
+            strict=False,
         ):
             del items[length:]  # type: ignore[attr-defined]
         while len(u.decisions) > mark[-1]:
@@ -609,6 +650,9 @@ class Walker:
     def class_body(self, s: Stmt) -> None:
         """Walk a class body; methods are walked as functions."""
         self.names.append(s[3])
+        if not self.world.members.names.isdisjoint(s[8]):
+            owner = ".".join([self.module, *self.names])
+            self.unit.definers += [(owner, n, k) for n, k in _members(s[7]) if n in self.world.members.names]
         while True:
             mark = self._mark()
             if self.methods is not None and not self.local.stack:
@@ -687,6 +731,39 @@ def _bound_in(block: Block) -> set[str]:
         for inner in _blocks(s):
             names |= _bound_in(inner)
     return names
+
+
+def _stored(s: Stmt) -> tuple[Any, ...] | None:
+    """What an assignment stores, as far as facts on members ask; None for ``+=``."""
+    value = s[4]
+    if s[5] == "+":
+        return None
+    if value[0] == "c" and (len(s[3]) == 1 or not isinstance(value[1], str)):
+        return ("c", value[1])
+    if len(s[3]) == 1 and value[0] in ("n", "v", "x", "b") and value[2] and value[2][-1][0] == ".":
+        return ("same", value[2][-1][1:])
+    return ("?",)
+
+
+def _members(body: Block) -> list[tuple[str, str]]:
+    """Names that a class body binds, at any depth of its own statements: ``method`` or ``attribute``."""
+    found: list[tuple[str, str]] = []
+    for s in body:
+        if s[0] == "def":
+            found.append((s[3], "attribute" if s[4] and not _callable_kept(s[4]) else "method"))
+        elif s[0] == "=":
+            found += [(t[1], "attribute") for t in s[3] if t[0] != "s"]
+        elif s[0] == "class":
+            found.append((s[3], "attribute"))
+        for inner in _blocks(s):
+            found += _members(inner)
+    return found
+
+
+def _callable_kept(decorators: tuple[Expr, ...]) -> bool:
+    """True when the decorators leave a method: neither ``property`` nor something that nobody knows."""
+    plain = ("staticmethod", "classmethod", "abstractmethod", "override", "final", "lru_cache", "cache")
+    return all(d[0] == "n" and (d[2][-1][1:] if d[2] and d[2][-1][0] == "." else d[1]) in plain for d in decorators)
 
 
 def walrus_names(e: Any) -> set[str]:

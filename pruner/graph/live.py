@@ -23,6 +23,7 @@ from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
 from pruner.graph.drops import Drops
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
+from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
     Method,
@@ -87,6 +88,7 @@ class Marker:
         self._methods: deque[tuple[str, Item, Method]] = deque()
         self._lost: set[tuple[str, str]] = set()
         self._unread: list[tuple[str, Stmt, int]] = []
+        self.member_check = MemberCheck(self)
 
     # -- state ------------------------------------------------------------------------------
 
@@ -419,6 +421,7 @@ class Marker:
 
     def _take(self, module: str, node: str, unit: Unit) -> None:
         remains = unit.remains
+        self.member_check.take(module, unit)
         positions = [p for _, p in unit.lines]
         for index, chain in enumerate(remains.chains):
             pos = positions[index] if index < len(positions) else 0
@@ -584,12 +587,13 @@ class Marker:
                 f == f"{module}.{name}" or f.startswith(f"{module}.{name}(") for f in self.world.facts
             ):
                 found.add((module, name))
+        found |= {("", key) for key in self.member_check.contradicted()}
         return found
 
     def rejected(self) -> list[Finding]:
         """Stated facts that a store of live code contradicts: they fold nothing."""
         stated = {subject: value.origin for subject, value in self.world.facts.items()}
-        out = []
+        out = self.member_check.rejected()
         for module, name, storing, pos in self.part_stores():
             for rule in sorted(stated.get(f"{module}.{name}", ())):
                 text = f"the fact {module}.{name} (rule {rule}) is contradicted by this store and folds nothing"

@@ -16,7 +16,9 @@ from typing import Any
 
 from pruner.fold import value as V
 from pruner.fold.evaluate import Evaluator, apply_path
+from pruner.fold.members import Members
 from pruner.fold.value import Value
+from pruner.graph.drops import Drops
 from pruner.graph.interpret import Interpreter
 from pruner.graph.symbols import UNKNOWN, ModuleTable, Symbol
 from pruner.model import Fact, Policy, Range
@@ -43,13 +45,20 @@ class Purities:
 class ProgramWorld:
     """Implements ``fold.evaluate.World`` over a module table and a policy."""
 
-    def __init__(self, table: ModuleTable, policy: Policy, poisoned: set[tuple[str, str]] | None = None) -> None:
+    def __init__(
+        self,
+        table: ModuleTable,
+        policy: Policy,
+        poisoned: set[tuple[str, str]] | None = None,
+        drops: Drops | None = None,
+    ) -> None:
         self.table = table
+        self.drops = drops or Drops({}, {})
+        self.members = Members(lost={name for place, name in poisoned or () if not place})
         self.policy = policy
         self.facts: dict[str, Value] = {}
         self.used: dict[str, int] = {}
         self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
-        self.dropped: set[str] = set()  # canonical names of dropped symbols
         self.purities = Purities(policy.pure)
         self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
         self._symbols: dict[tuple[str, str], Any] = {}
@@ -63,7 +72,7 @@ class ProgramWorld:
         self.asking = {self._home(f.subject) for f in policy.facts if f.rule in device}
         if device and any(f.rule in device for f in policy.facts):
             others = replace(policy, facts=tuple(f for f in policy.facts if f.rule not in device))
-            self.at_import = ProgramWorld(table, others, poisoned)
+            self.at_import = ProgramWorld(table, others, poisoned, drops)
 
     def _add_fact(self, fact: Fact) -> None:
         if isinstance(fact.values, Range):
@@ -73,6 +82,7 @@ class ProgramWorld:
         if known is None or fact.valid_from:
             return
         subject = self._canonical_subject(fact.subject)
+        self._add_member(subject, fact.subject, known)
         old = self.facts.get(subject)
         if old is not None and old.values is not None and known.values is not None:
             known = V.make(
@@ -80,6 +90,18 @@ class ProgramWorld:
             )
         if known is not None:
             self.facts[subject] = known
+
+    def _add_member(self, subject: str, written: str, known: Value) -> None:
+        """A fact on ``pkg.mod.Class.member`` speaks of instances."""
+        head, bracket, rest = subject.partition("(")
+        split = self.table.split(head)
+        if split is None or split[1].count(".") != 1 or (bracket and rest != ")"):
+            return
+        owner, member = split[1].split(".")
+        stores = self.stores(split[0], owner)
+        if stores and all(s.kind == "class" for s in stores):
+            self.members.add(f"{split[0]}.{owner}", member + bracket + rest, known, written)
+            self._note_subject(written)
 
     def _canonical_subject(self, subject: str) -> str:
         """A subject written through a re-export means the defining symbol."""
@@ -247,6 +269,21 @@ class ProgramWorld:
             return f"?{module}.{root}" + "".join(path)
         head = symbol.name if symbol.kind == "builtin" else symbol.text
         return head + "".join(rest)
+
+    def instance(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """May the chain be an instance of a class of the tree (and no module, class or outside thing)?"""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind in ("module", "outside"):
+            return False
+        return bool(rest) or symbol.kind != "binding" or not self.defines(symbol)
+
+    def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The rule that drops the class that the chain names, or ""."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind != "binding" or rest:
+            return ""
+        found = self.drops.find(symbol.module, symbol.name)
+        return found[1] if found is not None and self.defines(symbol) else ""
 
     # -- values -----------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
         progress("link", 0.05)
         poisoned: set[tuple[str, str]] = set()
         while True:
-            world = ProgramWorld(loader.table, policy, poisoned)
+            world = ProgramWorld(loader.table, policy, poisoned, drops)
             marker = Marker(loader.table, world, policy, drops)
             mark_roots(marker, snapshot, policy, matched)
             progress("mark", 0.1)

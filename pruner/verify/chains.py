@@ -43,6 +43,8 @@ class Chains:
             owner = self.symbol(expression.value, outside)
             if owner is not None and isinstance(self.world.definition(owner), ast.ClassDef):
                 self.attributes.setdefault(expression.attr, []).append((f"{owner[1]}:{owner[2]}", value))
+                if subject in self.world.stated.asked:
+                    self.classes.asked.add(f"{owner[1]}:{owner[2]}.{expression.attr}")
                 return
         if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Attribute) and not expression.args:
             owner = self.symbol(expression.func.value, outside)

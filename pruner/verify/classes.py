@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from pruner.verify.record import SAME, UNSET
 from pruner.verify.scopes import Scope
-from pruner.verify.values import UNKNOWN, Val
+from pruner.verify.values import UNKNOWN, Val, among
 from pruner.verify.world import Symbol, World
 
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
@@ -22,6 +23,8 @@ class Classes:
     def __init__(self, world: World) -> None:
         self.world = world
         self._ancestors: dict[Symbol, tuple[list[Symbol], set[str]]] = {}
+        self._attributes: dict[str, Val] = {}
+        self.asked: set[str] = set()  # "module:Class.attribute" that a guard asks at run time
 
     def ancestors(self, symbol: Symbol) -> tuple[list[Symbol], set[str]]:
         """The class and its bases in the tree (itself first), and the outside or unknown bases (dotted)."""
@@ -113,13 +116,12 @@ class Classes:
         return member in seen.produced or member.rpartition(".")[0] in seen.loose
 
     def method_fact(self, name: str, facts: dict[str, list[tuple[str, Val]]]) -> Val | None:
-        """``x.name()`` for an unknown ``x``: known when every kept class with that method has the same fact."""
+        """``x.name()`` for an unknown ``x``: known when every kept class with that member has a fact."""
         rows = facts[name]
-        stated = {owner for owner, _ in rows}
-        if not self.world.seen.definers.get(name, set()) <= stated:
+        seen = self.world.seen
+        if not seen.definers.get(name, set()) | seen.definers.get(f"{name}()", set()) <= {owner for owner, _ in rows}:
             return None
-        values = {value for _, value in rows}
-        return values.pop() if len(values) == 1 else None
+        return _union(rows)
 
     def attribute_fact(
         self,
@@ -128,24 +130,45 @@ class Classes:
         facts: dict[str, list[tuple[str, Val]]],
         symbol: Callable[[ast.expr, Scope], Symbol | None],
     ) -> Val:
-        """A fact on an attribute of every instance of a class, when no store contradicts it."""
+        """A fact on an attribute of every instance of a class, when no other class and no store contradicts it.
+
+        Where a guard asks the fact at run time, the class itself may store what cannot be told here.
+        """
         rows = facts.get(node.attr)
-        if not rows or len(rows) != 1 or not isinstance(node.ctx, ast.Load):
+        if not rows or not isinstance(node.ctx, ast.Load):
             return UNKNOWN
-        owner, value = rows[0]
-        if symbol(node.value, scope) is not None:
-            return UNKNOWN
+        base = symbol(node.value, scope)
+        if base is not None and (base[0] != "symbol" or self.world.definition(base) is not None):
+            return UNKNOWN  # an attribute of a module or of the class itself
+        if node.attr not in self._attributes:
+            self._attributes[node.attr] = self._attribute(node.attr, rows)
+        return self._attributes[node.attr]
+
+    def _attribute(self, name: str, rows: list[tuple[str, Val]]) -> Val:
+        owners = {owner for owner, _ in rows}
+        value = _union(rows)
         seen = self.world.seen
-        if not seen.definers.get(node.attr, set()) <= {owner}:
+        if not seen.definers.get(name, set()) <= owners:
             return UNKNOWN  # another class has an attribute of this name
-        if "*" in seen.vague_attributes or owner in seen.vague_attributes:
+        asked = all(f"{owner}.{name}" in self.asked for owner in owners)
+        if not asked and ({"*", *owners} & seen.vague_attributes):
             return UNKNOWN
-        for place, _, stored in seen.attributes.get(node.attr, ()):
-            if place not in ("", owner):
-                continue  # self.attr of an unrelated class
+        for place, _, stored in seen.attributes.get(name, ()):
+            if stored == SAME or (asked and stored == UNSET and place in owners):
+                continue
             if value.consts is None or not any(stored == c and type(stored) is type(c) for c in value.consts):
                 return UNKNOWN
         return value
+
+
+def _union(rows: list[tuple[str, Val]]) -> Val:
+    """What holds whichever of the classes the object has."""
+    values = list(dict.fromkeys(value for _, value in rows))
+    if len(values) == 1:
+        return values[0]
+    if any(value.consts is None for value in values):
+        return UNKNOWN
+    return among(tuple(c for value in values for c in value.consts or ()))
 
 
 def members(node: ast.ClassDef) -> dict[str, ast.expr]:

@@ -179,6 +179,8 @@ class Evaluator(Operators):
                 return Val((truth.truth,), truth.truth, True, truth.stated) if truth.truth is not None else v.BOOLEAN
             if function[1] == "int" and len(node.args) == 1 and not node.keywords:
                 return v.integer(self.value(node.args[0], scope))
+            if function[1] in ("isinstance", "issubclass") and len(node.args) == 2 and not node.keywords:
+                return v.const(False, stated=True) if self._dropped(node.args[1], scope) else v.BOOLEAN
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":
@@ -190,6 +192,17 @@ class Evaluator(Operators):
                 if None not in arguments:
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
+
+    def _dropped(self, node: ast.expr, scope: Scope) -> bool:
+        """Do rules drop every class that the second argument of ``isinstance`` names? They have no instances."""
+        if isinstance(node, ast.Tuple):
+            return bool(node.elts) and all(self._dropped(item, scope) for item in node.elts)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+            return self._dropped(node.left, scope) and self._dropped(node.right, scope)
+        found = self.symbol(node, scope)
+        if found is None or not isinstance(self.world.definition(found), ast.ClassDef):
+            return False
+        return self.world.ruled.drops_symbol(found[1], found[2])
 
     def _known_arguments(self, node: ast.Call, function: Symbol, scope: Scope) -> dict[str, Val]:
         """Parameters of a call whose truth is known: ``pad(n, on_hip=_is_hip)``, ``pad(n, on_hip=False)``."""

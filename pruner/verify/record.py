@@ -12,6 +12,8 @@ DOTTED = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 GETTERS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 REFLECTION = frozenset({"globals", "vars", "locals", "dir", "exec", "eval"})
 UNSET = "<computed>"
+SAME = "<the same attribute of another object>"
+HARD = "<stored by a loop, with, del or an augmented assignment>"
 
 
 @dataclass(slots=True)
@@ -39,5 +41,5 @@ class Survey:
     gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
     loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
     reflects: frozenset[str] = frozenset()
-    definers: list[tuple[str, str]] = field(default_factory=list)  # stated attribute, class that has it
+    definers: list[tuple[str, str]] = field(default_factory=list)  # stated member, ``name()`` for a method; its class
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

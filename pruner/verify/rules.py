@@ -35,6 +35,7 @@ class Stated:
     pure: set[str] = field(default_factory=set)
     allow: list[tuple[str, str]] = field(default_factory=list)  # path glob, identifier
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
+    asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
 
 
 def _load(path: Path) -> Any:
@@ -113,6 +114,9 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         stated.dynamics.append(
             (name, str(row["package"]), tuple(map(str, row.get("members") or ())), str(row.get("site") or ""))
         )
+    for row in _many(rule.get("guard")):
+        asks = (row.get("ask") or {}).values()
+        stated.asked.update(str(domain["fact"]) for domain in asks if "fact" in domain)
     stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
     stated.allow.extend((str(row["path"]), str(row["name"])) for row in _many(rule.get("allow")))
 
@@ -151,6 +155,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
     for part in parts:
         whole.facts.update(part.facts)
         whole.pure |= part.pure
+        whole.asked |= part.asked
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven"):
             getattr(whole, name).extend(getattr(part, name))
     return whole

@@ -11,7 +11,7 @@ import re
 from pruner.verify.built import chain_text, join, regex, returned
 from pruner.verify.names import FUNCTIONS, module_names
 from pruner.verify.nodes import children, walk
-from pruner.verify.record import DOTTED, GETTERS, REFLECTION, UNSET, Survey
+from pruner.verify.record import DOTTED, GETTERS, HARD, REFLECTION, SAME, UNSET, Survey
 
 
 class Walker:
@@ -31,6 +31,7 @@ class Walker:
         self.refined: set[ast.expr] = set()  # built names whose parts are known: no pattern of their own
         self.members: set[str] = set()
         self.methods: dict[str, ast.FunctionDef] = {}
+        self.noted: set[ast.Attribute] = set()  # targets whose stored value is recorded
 
     def finish(self) -> None:
         """Freeze the collected sets."""
@@ -97,6 +98,8 @@ class Walker:
                 for target in node.targets:  # type: ignore[attr-defined]
                     if isinstance(target, ast.Attribute):
                         self._stored(target, node.value, owner)  # type: ignore[attr-defined]
+                    elif isinstance(target, ast.Tuple | ast.List):
+                        self._unpacked(target, owner)
                     stack.append(target)
                     listing = listing or (isinstance(target, ast.Name) and target.id == "__all__")
                 if not (listing and self.result.listed is not None):  # __all__ is asked for apart
@@ -119,7 +122,11 @@ class Walker:
         self.methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
         names = module_names(ast.Module(node.body, []), self.module, True)
         self.members.update(names.bindings)
-        self.result.definers.extend((name, node.name) for name in self.facts & names.bindings.keys())
+        for name in self.facts & names.bindings.keys():
+            method = all(
+                row.kind == "def" and row.node is not None and _stays_method(row.node) for row in names.bindings[name]
+            )
+            self.result.definers.append((f"{name}()" if method else name, node.name))
         for item in node.body:
             self.walk(item, node.name)
         self.methods = outer
@@ -148,6 +155,8 @@ class Walker:
     def _attribute(self, node: ast.Attribute, owner: str) -> ast.AST | None:
         """Record a chain; give back what is left to walk."""
         self.attributes.add(node.attr)
+        if node.attr in self.facts and type(node.ctx) is not ast.Load and node not in self.noted:
+            self._note(node, HARD, owner)
         item: ast.expr = node.value
         parts = [node.attr]
         while type(item) is ast.Attribute:
@@ -183,14 +192,29 @@ class Walker:
     def _stored(self, target: ast.Attribute, value: ast.expr | None, owner: str) -> None:
         if isinstance(target.value, ast.Name) and target.value.id in ("self", "cls"):
             self.members.add(target.attr)
-            if target.attr in self.facts:
-                self.result.definers.append((target.attr, owner))
         base = chain_text(target.value)
         root = base.partition(".")[0]
         if root in self.roots or target.attr in self.facts:
-            stored = value.value if isinstance(value, ast.Constant) else UNSET
-            home = owner if root == "self" and base == "self" else ""
-            self.result.stores.append((base, target.attr, target.lineno, stored, home))
+            same = isinstance(value, ast.Attribute) and value.attr == target.attr
+            stored = value.value if isinstance(value, ast.Constant) else SAME if same else UNSET
+            self._note(target, stored, owner)
+
+    def _note(self, target: ast.Attribute, stored: object, owner: str) -> None:
+        base = chain_text(target.value)
+        self.noted.add(target)
+        home = owner if base in ("self", "cls") else ""
+        self.result.stores.append((base, target.attr, target.lineno, stored, home))
+
+    def _unpacked(self, target: ast.expr, owner: str) -> None:
+        """``self.a, self.b = f()``: what each part gets cannot be told."""
+        if isinstance(target, ast.Attribute):
+            if target.attr in self.facts:
+                self._note(target, UNSET, owner)
+        elif isinstance(target, ast.Tuple | ast.List):
+            for item in target.elts:
+                self._unpacked(item, owner)
+        elif isinstance(target, ast.Starred):
+            self._unpacked(target.value, owner)
 
     def _call(self, node: ast.Call, owner: str, stack: list[ast.AST]) -> None:
         head = chain_text(node.func)
@@ -263,3 +287,9 @@ class Walker:
         bare = text.replace(".*", "").replace("\\", "")
         if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
             self.patterns.add(text)
+
+
+def _stays_method(node: ast.AST) -> bool:
+    """Is the function still one that is called when it is read from an instance?"""
+    plain = {"staticmethod", "classmethod", "abstractmethod", "override", "final", "lru_cache", "cache"}
+    return all(chain_text(item).rpartition(".")[2] in plain for item in getattr(node, "decorator_list", ()))

@@ -1,0 +1,127 @@
+"""Do live classes and stores contradict a fact on a member of instances?
+
+A fact on ``pkg.mod.Class.attr`` is lost when another live class has a member of the name, when a
+live store gives something else, or something that cannot be told. The last is accepted where a
+guard asks the fact at run time: whatever the class itself stores is then checked.
+
+Blind to stores through ``__dict__``, ``vars`` and ``update``, to positional arguments of generated
+constructors, and to classes of outside packages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pruner.fold import value as V
+from pruner.fold.residual import MemberStore, Unit
+from pruner.model import Finding, Policy
+from pruner.model.ir import Expr
+
+if TYPE_CHECKING:
+    from pruner.graph.live import Marker
+
+Place = tuple[str, int, str]  # module, position, what stands there
+
+
+def asked_subjects(policy: Policy) -> frozenset[str]:
+    """Subjects of facts that some guard asks at run time."""
+    guards = getattr(policy, "guards", ())
+    asked = {name for g in guards for a in g.asks if a.kind == "fact" for name in a.names}
+    return frozenset(asked)
+
+
+class MemberCheck:
+    """Collects what live code does to members that facts speak of; answers at the fixed point."""
+
+    def __init__(self, marker: Marker) -> None:
+        self.marker = marker
+        self.members = marker.world.members
+        self.asked = asked_subjects(marker.policy)
+        self.stores: list[tuple[str, MemberStore]] = []
+        self.definers: list[tuple[str, str, str]] = []
+        self.vague: list[tuple[str, str]] = []  # (module, class or "") with setattr of a computed name
+        self.keywords: list[tuple[str, str, tuple[Any, ...]]] = []  # (module, name, value as in MemberStore)
+
+    def take(self, module: str, unit: Unit) -> None:
+        """Note one live unit."""
+        if not self.members.names:
+            return
+        self.stores += [(module, store) for store in unit.stores]
+        self.definers += unit.definers
+        for e in unit.remains.calls:
+            if e[0] == "k":
+                self._call(module, e)
+
+    def _call(self, module: str, e: Expr) -> None:
+        func, args, kwargs = e[1], e[2], e[3]
+        if func[0] not in ("n", "v", "b"):
+            return
+        tail = (func[2][-1][1:] if func[2] else func[1]) if func[2][-1:] == () or func[2][-1][0] == "." else ""
+        if tail == "setattr" and len(args) == 3:
+            if args[1][0] == "c":
+                if args[1][1] in self.members.names:
+                    value = ("c", args[2][1]) if args[2][0] == "c" else ("?",)
+                    self.stores.append((module, MemberStore(args[1][1], "", value, 0)))
+            else:
+                own = args[0][0] == "v" and args[0][1] == "self" and not args[0][2]
+                self.vague.append((module, "self" if own else ""))
+        elif tail in ("replace", "_replace") or tail[:1].isupper():
+            for name, value in kwargs:
+                if name in self.members.names:
+                    self.keywords.append((module, name, ("c", value[1]) if value[0] == "c" else ("?",)))
+
+    def contradicted(self) -> dict[str, Place]:
+        """Keys of facts (``attr``, ``method()``) that the live program contradicts, with a place each."""
+        found: dict[str, Place] = {}
+        for name, rows in self.members.methods.items():
+            for owner, member, _ in self.definers:
+                if member == name and owner not in rows:
+                    found.setdefault(f"{name}()", (self._home(owner), 0, f"{owner} has a member of this name too"))
+        for name, rows in self.members.attributes.items():
+            place = self._attribute(name, rows)
+            if place is not None:
+                found.setdefault(name, place)
+        return found
+
+    def _attribute(self, name: str, rows: dict[str, V.Value]) -> Place | None:
+        for owner, member, kind in self.definers:
+            if member == name and owner not in rows and kind == "attribute":
+                return (self._home(owner), 0, f"{owner} has a member of this name too")
+        stated = V.join(list(rows.values()))
+        asked = all(self.members.subjects[name, owner] in self.asked for owner in rows)
+        for module, store in self.stores:
+            if store.name != name or self._agrees(store.value, stated):
+                continue
+            if store.value[0] == "?" and asked and store.owner in rows:
+                continue
+            return (module, store.pos, "this store gives it another value, or one that cannot be told")
+        for module, keyword, value in self.keywords:
+            if keyword == name and not self._agrees(value, stated) and not (asked and value[0] == "?"):
+                return (module, 0, "a constructor or replace() gives it another value, or one that cannot be told")
+        for module, own in self.vague:
+            if not asked and (not own or any(owner.startswith(module + ".") for owner in rows)):
+                return (module, 0, "setattr with a computed name may store it")
+        return None
+
+    def _agrees(self, value: tuple[Any, ...], stated: V.Value | None) -> bool:
+        if value[0] == "same":
+            return True
+        if value[0] != "c" or stated is None or stated.values is None:
+            return False
+        return any(V.same(value[1], constant) for constant in stated.values)
+
+    def _home(self, owner: str) -> str:
+        split = self.marker.table.split(owner)
+        return split[0] if split else owner
+
+    def rejected(self) -> list[Finding]:
+        """A finding for each stated fact that was lost."""
+        out = []
+        for key, (module, pos, why) in sorted(self.contradicted().items()):
+            for (name, _), subject in sorted(self.members.subjects.items()):
+                if name == key and key in self.members.lost:
+                    path = self.marker.table.paths[module][0] if module in self.marker.table.paths else module
+                    text = f"the fact {subject} folds nothing: {why}"
+                    advice = "state the fact for that class too, correct it, or let a guard ask it"
+                    out.append(Finding("PR221", path, pos >> 16, text, advice))
+        return out
