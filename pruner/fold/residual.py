@@ -94,7 +94,7 @@ class LocalView:
 class MemberStore:
     """A live store into an attribute that a fact speaks of.
 
-    ``owner`` is the class when the object is its ``self``. ``value``: ``("c", constant)``, ``("same",)``
+    ``owner`` is the class when the object is its ``self``. ``value``: ``("c", constant, ...)``, ``("same",)``
     (the same attribute of another object) or ``("?",)``; ``("!",)`` for ``+=``, ``del`` and loop targets.
     """
 
@@ -307,7 +307,7 @@ class Walker:
         truth = self._decide(s)
         if truth is not None and not truth[0]:
             effect = self.effect(s[3])
-            if effect is None or s[3] is not effect:
+            if effect is None or s[3] is not effect or effect[0] == ":=":
                 if effect is not None:
                     self.read(effect, s[1], test=True)
                 self.unit.decisions[s[1]] = Decision("no", truth[1], effect)
@@ -387,9 +387,26 @@ class Walker:
                 scope.constants[s[3][0][1]] = known
         self.read(self.without_entries(s), s[1])
         if self.world.members.names and s[5] != "?":
-            self._member_stores(s[3], s[1], _stored(s))
+            self._member_stores(s[3], s[1], self._stored(s))
         self.targets(s[3], s[1])
         return 0
+
+    def _stored(self, s: Stmt) -> tuple[Any, ...] | None:
+        """What an assignment stores, as far as facts on members ask; None for ``+=``."""
+        value = s[4]
+        if s[5] == "+":
+            return None
+        if value[0] == "c" and (len(s[3]) == 1 or not isinstance(value[1], str)):
+            return ("c", value[1])
+        if len(s[3]) > 1:
+            return ("?",)
+        if value[0] in ("n", "v", "x", "b") and value[2] and value[2][-1][0] == ".":
+            return ("same", value[2][-1][1:])
+        if (value[0] == "k" and value[1][0] == "n") or (value[0] == "n" and value[2] and value[2][-1][0] == "("):
+            known = self.ev.value(value)
+            if known is not None and known.values is not None:
+                return ("c", *known.values)  # a call that a fact decides
+        return ("?",)
 
     def _member_stores(self, targets: tuple[Any, ...], pos: int, value: Any = None) -> None:
         """Note stores into attributes that facts speak of."""
@@ -733,24 +750,12 @@ def _bound_in(block: Block) -> set[str]:
     return names
 
 
-def _stored(s: Stmt) -> tuple[Any, ...] | None:
-    """What an assignment stores, as far as facts on members ask; None for ``+=``."""
-    value = s[4]
-    if s[5] == "+":
-        return None
-    if value[0] == "c" and (len(s[3]) == 1 or not isinstance(value[1], str)):
-        return ("c", value[1])
-    if len(s[3]) == 1 and value[0] in ("n", "v", "x", "b") and value[2] and value[2][-1][0] == ".":
-        return ("same", value[2][-1][1:])
-    return ("?",)
-
-
 def _members(body: Block) -> list[tuple[str, str]]:
     """Names that a class body binds, at any depth of its own statements: ``method`` or ``attribute``."""
     found: list[tuple[str, str]] = []
     for s in body:
         if s[0] == "def":
-            found.append((s[3], "attribute" if s[4] and not _callable_kept(s[4]) else "method"))
+            found.append((s[3], "property" if s[4] and not _callable_kept(s[4]) else "method"))
         elif s[0] == "=":
             found += [(t[1], "attribute") for t in s[3] if t[0] != "s"]
         elif s[0] == "class":

@@ -85,7 +85,7 @@ class MemberCheck:
 
     def _attribute(self, name: str, rows: dict[str, V.Value]) -> Place | None:
         for owner, member, kind in self.definers:
-            if member == name and owner not in rows and kind == "attribute":
+            if member == name and owner not in rows and kind != "method":
                 return (self._home(owner), 0, f"{owner} has a member of this name too")
         stated = V.join(list(rows.values()))
         asked = all(self.members.subjects[name, owner] in self.asked for owner in rows)
@@ -98,7 +98,8 @@ class MemberCheck:
         for module, keyword, value in self.keywords:
             if keyword == name and not self._agrees(value, stated) and not (asked and value[0] == "?"):
                 return (module, 0, "a constructor or replace() gives it another value, or one that cannot be told")
-        for module, own in self.vague:
+        fixed = {owner for owner, member, kind in self.definers if member == name and kind == "property"}
+        for module, own in self.vague if fixed != set(rows) else ():  # a property is not stored into
             if not asked and (not own or any(owner.startswith(module + ".") for owner in rows)):
                 return (module, 0, "setattr with a computed name may store it")
         return None
@@ -108,7 +109,7 @@ class MemberCheck:
             return True
         if value[0] != "c" or stated is None or stated.values is None:
             return False
-        return any(V.same(value[1], constant) for constant in stated.values)
+        return all(any(V.same(c, constant) for constant in stated.values) for c in value[1:])
 
     def _home(self, owner: str) -> str:
         split = self.marker.table.split(owner)

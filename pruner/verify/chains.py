@@ -56,7 +56,7 @@ class Chains:
             if isinstance(only, ast.Constant) and only.value is Ellipsis:
                 head = self.chain(expression.func, outside)
                 if head:
-                    self.any_calls[head] = value
+                    self.any_calls[head] = self.classes.calls[head] = value
                 return
         text = self.chain(expression, outside)
         self.facts[text or subject] = value

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from pruner.verify.record import SAME, UNSET
+from pruner.verify.record import CALL, SAME, UNSET
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val, among
 from pruner.verify.world import Symbol, World
@@ -24,6 +24,7 @@ class Classes:
         self.world = world
         self._ancestors: dict[Symbol, tuple[list[Symbol], set[str]]] = {}
         self._attributes: dict[str, Val] = {}
+        self.calls: dict[str, Val] = {}  # function -> what every call of it gives
         self.asked: set[str] = set()  # "module:Class.attribute" that a guard asks at run time
 
     def ancestors(self, symbol: Symbol) -> tuple[list[Symbol], set[str]]:
@@ -151,14 +152,27 @@ class Classes:
         if not seen.definers.get(name, set()) <= owners:
             return UNKNOWN  # another class has an attribute of this name
         asked = all(f"{owner}.{name}" in self.asked for owner in owners)
-        if not asked and ({"*", *owners} & seen.vague_attributes):
+        if not asked and ({"*", *owners} & seen.vague_attributes) and seen.definers.get(f"{name}@", set()) != owners:
             return UNKNOWN
-        for place, _, stored in seen.attributes.get(name, ()):
-            if stored == SAME or (asked and stored == UNSET and place in owners):
+        for place, module, stored in seen.attributes.get(name, ()):
+            called = isinstance(stored, str) and stored.startswith(CALL)
+            if stored == SAME or (asked and (stored == UNSET or called) and place in owners):
                 continue
-            if value.consts is None or not any(stored == c and type(stored) is type(c) for c in value.consts):
+            constants = self._given(module, str(stored).removeprefix(CALL)) if called else (stored,)
+            if value.consts is None or not constants:
+                return UNKNOWN
+            if not {(type(c), c) for c in constants} <= {(type(c), c) for c in value.consts}:
                 return UNKNOWN
         return value
+
+    def _given(self, module: str, function: str) -> tuple[object, ...]:
+        """What a fact says that a call of this function of a module gives; nothing when there is none."""
+        node: ast.expr = ast.parse(function, mode="eval").body
+        found = self.dotted(node, module)
+        if found is None:
+            return ()
+        known = self.calls.get(f"{found[1]}.{found[2]}" if found[0] == "symbol" else found[1])
+        return known.consts or () if known is not None else ()
 
 
 def _union(rows: list[tuple[str, Val]]) -> Val:

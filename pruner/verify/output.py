@@ -121,14 +121,14 @@ class Output:
                 result.rebound[survey.module] = set(survey.rebound)
             for name, owner in survey.definers:
                 result.definers.setdefault(name, set()).add(f"{survey.module}:{owner}")
-            for chain, attribute, line, value, home in survey.stores:
+            for chain, attribute, _line, value, home in survey.stores:
                 if chain and chain.partition(".")[0] in self.imports_of(survey.path):
                     for place, rest, _ in self.places(survey.path, chain):
                         if place[0] == "module" and not rest:
                             result.stores.add((place[1], attribute))
                 place_of = f"{survey.module}:{home}" if home else ""
-                result.attributes.setdefault(attribute, []).append((place_of, line, value))
-            for line, base, pattern, store, _ in survey.gets:
+                result.attributes.setdefault(attribute, []).append((place_of, survey.module, value))
+            for _line, base, pattern, store, _ in survey.gets:
                 if not store:
                     continue
                 if base.startswith("self:"):
@@ -147,7 +147,7 @@ class Output:
                     if ".*" in pattern:
                         result.vague_attributes.add("*")
                     else:
-                        result.attributes.setdefault(pattern.replace("\\", ""), []).append(("", line, UNSET))
+                        result.attributes.setdefault(pattern.replace("\\", ""), []).append(("", survey.module, UNSET))
             for chain in survey.used:
                 for place, rest, _ in self.places(survey.path, chain):
                     if place[0] != "module" and rest:

@@ -12,6 +12,7 @@ DOTTED = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 GETTERS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
 REFLECTION = frozenset({"globals", "vars", "locals", "dir", "exec", "eval"})
 UNSET = "<computed>"
+CALL = "<what this call gives> "
 SAME = "<the same attribute of another object>"
 HARD = "<stored by a loop, with, del or an augmented assignment>"
 

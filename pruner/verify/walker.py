@@ -11,7 +11,7 @@ import re
 from pruner.verify.built import chain_text, join, regex, returned
 from pruner.verify.names import FUNCTIONS, module_names
 from pruner.verify.nodes import children, walk
-from pruner.verify.record import DOTTED, GETTERS, HARD, REFLECTION, SAME, UNSET, Survey
+from pruner.verify.record import CALL, DOTTED, GETTERS, HARD, REFLECTION, SAME, UNSET, Survey
 
 
 class Walker:
@@ -126,7 +126,10 @@ class Walker:
             method = all(
                 row.kind == "def" and row.node is not None and _stays_method(row.node) for row in names.bindings[name]
             )
+            fixed = all(isinstance(row.node, FUNCTIONS) for row in names.bindings[name])
             self.result.definers.append((f"{name}()" if method else name, node.name))
+            if fixed and not method:
+                self.result.definers.append((f"{name}@", node.name))  # a property: nothing is stored into it
         for item in node.body:
             self.walk(item, node.name)
         self.methods = outer
@@ -197,6 +200,8 @@ class Walker:
         if root in self.roots or target.attr in self.facts:
             same = isinstance(value, ast.Attribute) and value.attr == target.attr
             stored = value.value if isinstance(value, ast.Constant) else SAME if same else UNSET
+            if isinstance(value, ast.Call) and chain_text(value.func):
+                stored = CALL + chain_text(value.func)
             self._note(target, stored, owner)
 
     def _note(self, target: ast.Attribute, stored: object, owner: str) -> None:

@@ -30,7 +30,7 @@ class Seen:
     rebound: dict[str, set[str]] = field(default_factory=dict)  # module -> names under ``global`` and stored
     produced: set[str] = field(default_factory=set)  # "module:Class.MEMBER" read outside a comparison
     loose: set[str] = field(default_factory=set)  # "module:Class" used as a value: any member may come out
-    attributes: dict[str, list[tuple[str, int, object]]] = field(default_factory=dict)  # stored attribute -> places
+    attributes: dict[str, list[tuple[str, str, object]]] = field(default_factory=dict)  # stored -> class, module, value
     definers: dict[str, set[str]] = field(default_factory=dict)  # stated attribute -> "module:Class" that has it
     vague_attributes: set[str] = field(default_factory=set)  # classes (or "*") with setattr of a built name
 
