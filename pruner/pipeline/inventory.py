@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pruner.model import Outcome, Policy, Snapshot
-from pruner.pipeline.platforms import classified, words
+from pruner.pipeline.platforms import classified, ruled_out, words
 
 NAME = "inventory.json"
 FORMAT = "prune-inventory/1"
@@ -62,7 +62,7 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str,
                 row = names[kind, name] = {"upstream": 0, "at": f"{file.path}:{data.count(10, 0, at) + 1}"}
             row["upstream"] += 1
             if kind == "predicate":
-                _place(row, name, data, at, module)
+                _place(row, name, data, at, module, file.path)
         _together(names, found, data, known)
         kept.update((kind, name) for kind, name, _ in (found if after is data else _names(after or b"", vendors)))
         for kind, name in _capabilities(data, module):
@@ -72,7 +72,7 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str,
                 capable.setdefault(kind, {})[name] = True
             loads += [[file.path, after.count(b"\n", 0, m.start()) + 1, m[1].decode()] for m in _loads(after)]
     out: dict[str, Any] = {"format": FORMAT, "names": {}, "loads": loads, "folders": folders}
-    out |= {"spoken": sorted(known), "vendors": sorted(vendors)}
+    out |= {"spoken": sorted(known), "vendors": sorted(vendors), "ruled_out": sorted(ruled_out(policy))}
     for (kind, name), row in sorted(names.items()):
         out["names"].setdefault(kind, {})[name] = row | {"kept": kept[kind, name]}
     out["capabilities"] = {
@@ -126,11 +126,12 @@ def _loads(data: bytes) -> Iterator[re.Match[bytes]]:
         yield from _LOADS.finditer(data)
 
 
-def _place(row: dict[str, Any], name: str, data: bytes, at: int, module: str) -> None:
-    """Where a predicate is defined, so that a rule can name it."""
+def _place(row: dict[str, Any], name: str, data: bytes, at: int, module: str, path: str) -> None:
+    """Where a predicate is defined, so that a rule can name it; that is also the place to show."""
     line = data.rfind(b"\n", 0, at) + 1
-    if data[line:at] == b"def ":
-        row.setdefault("defined", f"{module}.{name}()")
+    if data[line:at] == b"def " and "defined" not in row:
+        row["defined"] = f"{module}.{name}()"
+        row["at"] = f"{path}:{data.count(10, 0, at) + 1}"
     elif line == at and data[at + len(name) : at + len(name) + 3] == b" = ":
         row.setdefault("stored", f"{module}.{name}")
 

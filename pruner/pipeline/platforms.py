@@ -40,3 +40,14 @@ def words(policy: Policy) -> frozenset[str]:
             if name != "is_available" and (match := _PREDICATE.match(name)) is not None:
                 found.add(match[1])
     return frozenset(found)
+
+
+def ruled_out(policy: Policy) -> frozenset[str]:
+    """The words of :func:`words` that the rules deny: ``is_hip()`` is false, so hip is not here."""
+    found = set()
+    for fact in policy.facts:
+        if fact.values in ((False,), (None,)):
+            for name in _NAME.findall(fact.subject):
+                if name != "is_available" and (match := _PREDICATE.match(name)) is not None:
+                    found.add(match[1])
+    return frozenset(found)

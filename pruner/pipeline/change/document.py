@@ -13,7 +13,11 @@ SCHEMA = "prune-diff/1"
 
 def change(base_reports: Path, head_reports: Path) -> dict[str, Any]:
     """Compare two reports folders. Raises PruneError PR307 for a folder that holds no reports."""
-    base, head = Side(base_reports), Side(head_reports)
+    return compare(Side(base_reports), Side(head_reports))
+
+
+def compare(base: Side, head: Side) -> dict[str, Any]:
+    """The comparison of two runs."""
     return {
         "schema": SCHEMA,
         "base": _side(base),
