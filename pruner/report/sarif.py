@@ -29,7 +29,12 @@ def sarif(findings: Sequence[Finding], meanings: Mapping[str, str]) -> dict[str,
     """
     codes = sorted({row.code for row in findings})
     rules = [
-        {"id": code, "name": code, "shortDescription": {"text": meanings.get(code, code)}, "help": {"text": _HELP + code}}
+        {
+            "id": code,
+            "name": code,
+            "shortDescription": {"text": meanings.get(code, code)},
+            "help": {"text": _HELP + code},
+        }
         for code in codes
     ]
     driver = {"name": "prune", "semanticVersion": _semantic(__version__), "rules": rules}
