@@ -17,7 +17,7 @@ ALWAYS = ("torchvision", "IPython", "soundfile")
 # Stand-ins on the simulated GPU.
 KERNELS = ("sgl_kernel", "deep_gemm", "cuda")
 # Not installed on a client host.
-HIDDEN = ("sgl_kernel", "deep_gemm")
+HIDDEN = ("sgl_kernel", "deep_gemm", "flashinfer")
 # Stand-ins for the second pass of the import run.
 LATER = (
     *("cutlass", "tilelang", "helion", "ray", "outlines", "outlines_core", "llguidance", "quack", "torchao", "timm"),
