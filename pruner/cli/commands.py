@@ -13,6 +13,7 @@ from pruner import __version__
 from pruner.cli.options import (
     OUTPUT,
     REPORTS,
+    VERIFY_PYTHON,
     cache_option,
     cores,
     jobs_option,
@@ -142,22 +143,58 @@ def fetch(version: str | None, unlocked: bool, offline: bool, lock: Path | None,
     help="The rule files it was made with.  [default: rules/cuda_only.yaml]",
 )
 @upstream_option
+@click.option("--check", "checks", multiple=True, metavar="CHECK", help="Only this check; may be given several times.")
+@click.option("--behaviour", is_flag=True, help="Also import and run both trees, in an environment of their own.")
+@click.option(
+    "--python",
+    type=path_type(dir_okay=False),
+    envvar="PRUNE_VERIFY_PYTHON",
+    default=VERIFY_PYTHON,
+    show_default=True,
+    metavar="FILE",
+    help="The interpreter for --behaviour, with the packages of requirements-verify.txt.",
+)
+@click.option("--require", multiple=True, metavar="CHECK", help="Fail (exit 2) when this check did not run.")
 @jobs_option
 @json_option
 @cache_option
 def verify(
-    output: Path, rules: tuple[Path, ...], upstream: str | None, jobs: int | None, as_json: bool, cache: Path | None
+    output: Path,
+    rules: tuple[Path, ...],
+    upstream: str | None,
+    checks: tuple[str, ...],
+    behaviour: bool,
+    python: Path,
+    require: tuple[str, ...],
+    jobs: int | None,
+    as_json: bool,
+    cache: Path | None,
 ) -> int:
     """Check a pruned tree against the upstream and the rules it was made from.
 
-    Exit codes: 0 nothing refuted, 2 cannot run, 3 refuted.
+    Exit codes: 0 nothing refuted, 2 cannot run or a required check did not run, 3 refuted.
     """
     from pruner.console import Screen
-    from pruner.pipeline import verify_output
+    from pruner.pipeline import VerifyOptions, verify_output
 
-    verdicts = verify_output(output, upstream, jobs or cores(), rules, cache)
-    Screen().verdicts(verdicts)
-    code = ExitCode.REFUTED if any(row.result == "refuted" for row in verdicts) else ExitCode.CLEAN
+    options = VerifyOptions(
+        output=output,
+        upstream=upstream,
+        rules=rules,
+        jobs=jobs or cores(),
+        cache=cache,
+        checks=checks,
+        python=python if behaviour else None,
+        require=require,
+    )
+    verdicts = verify_output(options)
+    screen = Screen()
+    screen.verdicts(verdicts)
+    missing = [row.check for row in verdicts if row.result == "not run" and row.check in require]
+    for name in missing:
+        screen.line(f"required, but not run: {name}")
+    refuted = any(row.result == "refuted" for row in verdicts)
+    code = ExitCode.REFUTED if refuted else ExitCode.CANNOT_RUN if missing else ExitCode.CLEAN
     if as_json:
         print_json({"verdicts": [_verdict(row) for row in verdicts], "exit_code": int(code)})
     return code
@@ -196,4 +233,10 @@ def _finish(screen: Screen, result: RunResult, where: str, as_json: bool) -> int
 
 
 def _verdict(row: Verdict) -> dict[str, Any]:
-    return {"check": row.check, "covered": row.covered, "result": row.result, "details": list(row.details)}
+    return {
+        "check": row.check,
+        "covered": row.covered,
+        "result": row.result,
+        "details": list(row.details),
+        "seconds": row.seconds,
+    }

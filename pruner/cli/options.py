@@ -15,6 +15,7 @@ from pruner.errors import cannot
 
 OUTPUT = Path("generated")
 REPORTS = Path("reports")
+VERIFY_PYTHON = Path(".venv-verify/bin/python")
 RULES = Path("rules/cuda_only.yaml")
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -142,6 +142,7 @@ class Walker:
         self._early = Evaluator(getattr(world, "at_import", world), module, self.local)
         if module in getattr(world, "asking", ()):
             self._full = self._early
+        self.early: frozenset[str] = frozenset()  # definitions of this module that its import calls
         self.unit = Unit()
         self._full_red = Reducer(self._full, self.unit.remains)
         self._early_red = Reducer(self._early, self.unit.remains)
@@ -151,6 +152,8 @@ class Walker:
 
     @property
     def _importing(self) -> bool:
+        if self.names and self.names[0] in self.early:
+            return True
         return all(scope.is_class for scope in self.local.stack)
 
     @property

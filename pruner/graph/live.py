@@ -781,6 +781,7 @@ def _reads(part: object) -> set[str]:
 
 def _walker(world: ProgramWorld, summary: Summary, drops: Drops) -> Walker:
     walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+    walker.early = summary.early
     walker.entry_test = drops.dropped_entries if drops.entries else None
     return walker
 

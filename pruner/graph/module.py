@@ -73,6 +73,7 @@ class ModuleWalker(Walker):
     def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops, frozen: set[int] | None = None) -> None:
         super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
         self.program = world
+        self.early = summary.early
         self.drops = drops
         self.frozen = set(frozen or ())
         self.state = ModuleState(summary, self.unit)

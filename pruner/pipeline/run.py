@@ -16,6 +16,7 @@ from pruner import emit, report, verify
 from pruner.errors import ExitCode, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
+from pruner.pipeline.checks import unasked
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.package import packaging
@@ -85,7 +86,7 @@ def _run(
         verdicts: list[Verdict] = []
         if not options.dry_run:
             progress("write", 0.0)
-            verdicts = _emit_checked(snapshot, outcome, options, extra, rules, facts, progress)
+            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, progress)
         refuted = any(v.result == "refuted" for v in verdicts)
         document = report.build(snapshot, policy, outcome, verdicts, extra=extra)
         if not options.dry_run and options.reports is not None:
@@ -126,6 +127,7 @@ def _extra(snapshot: Snapshot, policy: Policy, outcome: Outcome, below: str) -> 
 
 def _emit_checked(
     snapshot: Snapshot,
+    policy: Policy,
     outcome: Outcome,
     options: RunOptions,
     extra: dict[str, bytes],
@@ -133,13 +135,19 @@ def _emit_checked(
     facts: Path | None,
     progress: Progress,
 ) -> list[Verdict]:
-    """Write aside, verify, then put in place (a case's output is put in place whatever the checks say)."""
+    """Write aside, verify, then put in place (a case's output is put in place whatever the checks say).
+
+    The manifest that is put in place says what the checks said; that of the judged tree could not yet.
+    """
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)
     verdicts = _verdicts(snapshot, outcome, aside, options, extra, rules, facts)
+    if facts is None:
+        verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
         return verdicts
+    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, verdicts)
     emit.emit_output(snapshot, outcome, options.output, extra, force=options.force)
     shutil.rmtree(aside, ignore_errors=True)
     return verdicts
@@ -189,16 +197,3 @@ def _verdicts(
 def _rule_files(rules: Sequence[Path]) -> list[Path]:
     """The rule files with everything beside them that they may extend."""
     return sorted({path for rule in rules for path in (*Path(rule).parent.rglob("*.yaml"), Path(rule))})
-
-
-def verify_output(
-    output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None
-) -> list[Verdict]:
-    """Check an existing output against its upstream. Raises PruneError when either cannot be read."""
-    from pruner.source import default_cache
-
-    if not (output / "PRUNED.json").is_file():
-        raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
-    snapshot = open_snapshot(upstream, cache or default_cache())
-    chosen = list(rules) or [Path("rules/cuda_only.yaml")]
-    return verify.run(snapshot.root, output, chosen, python_root=snapshot.python_root, jobs=jobs)

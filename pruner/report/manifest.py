@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from pruner import __version__
-from pruner.model import Fact, Outcome, Policy, Range, Snapshot
+from pruner.model import Fact, Outcome, Policy, Range, Snapshot, Verdict
 from pruner.report.paths import RuleFiles, encode
 
 SCHEMA = "prune-manifest/1"
 
 
-def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome) -> bytes:
+def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome, verdicts: Sequence[Verdict] = ()) -> bytes:
     """The manifest's bytes; one fact and one file a line.
 
     ``files`` maps each surviving upstream path to ``true`` (byte for byte) or to the
-    inclusive upstream line ranges that survive. Raises ValueError for an edited file
+    inclusive upstream line ranges that survive. ``checks`` says what each check answered when the tree
+    was made: passed, refuted or not run. Raises ValueError for an edited file
     without ranges (a fault of the engine).
     """
     names = RuleFiles(policy.files)
@@ -33,6 +35,7 @@ def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome) -> bytes:
         },
         "rules": {"digest": policy.digest, "files": [names.name(file) for file in policy.files]},
         "guards": [],
+        "checks": {row.check: row.result for row in verdicts},
     }
     parts = {key: _dump(value) for key, value in head.items()}
     parts["facts"] = _block("[", [_dump(fact) for fact in facts], "]")

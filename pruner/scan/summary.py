@@ -10,9 +10,11 @@ import ast
 import marshal
 import warnings
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from pruner.model.ir import Block, Expr, Stmt
+from pruner.scan.called import called_at_import
 from pruner.scan.statements import StatementLowering
 
 FORMAT = 8  # part of every cache key: change it when the lowered form changes
@@ -29,7 +31,7 @@ class Store:
     index: int = 0
 
 
-@dataclass(slots=True)
+@dataclass
 class Summary:
     """One file, lowered and indexed."""
 
@@ -44,6 +46,11 @@ class Summary:
     stars: list[tuple[Stmt, Guards]] = field(default_factory=list)
     _all_read: bool | None = None
     error: str = ""
+
+    @cached_property
+    def early(self) -> frozenset[str]:
+        """Definitions of the file that its import calls."""
+        return called_at_import(self.body)
 
     @property
     def plain_all(self) -> bool:

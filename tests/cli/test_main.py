@@ -50,7 +50,8 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
     module: Any = types.ModuleType("pruner.pipeline")
     module.RunOptions, module.run = RunOptions, run
     module.run_case = lambda folder, out, jobs: namespace.act()
-    module.verify_output = lambda output, upstream, jobs, rules, cache: namespace.act()
+    module.VerifyOptions = types.SimpleNamespace
+    module.verify_output = lambda options: namespace.act()
     monkeypatch.setitem(sys.modules, "pruner.pipeline", module)
     return namespace
 
@@ -138,6 +139,17 @@ def test_verify(
     out, err = capsys.readouterr()
     assert json.loads(out)["verdicts"][0]["result"] == result
     assert ("a word was added" in err) == (result != "passed")
+
+
+def test_a_required_check_that_did_not_run(
+    pipeline: types.SimpleNamespace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.act = lambda: [Verdict("tokens", "3 files", "passed"), Verdict("surface", "no interpreter", "not run")]
+    arguments = ["verify", "--output", str(tmp_path), "--json", "--require"]
+    assert main([*arguments, "tokens"]) == 0
+    assert main([*arguments, "surface"]) == 2
+    out, err = capsys.readouterr()
+    assert '"not run"' in out and "required, but not run: surface" in err
 
 
 def test_help_and_version_need_no_pipeline(capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,3 +111,13 @@ def test_an_import_chain_without_a_device() -> None:
         "native.py": NATIVE,
     }, "RESULT = app.kit.client.native")  # fmt: skip
     assert "return 0" not in pruned["kit/client.py"]
+
+
+def test_a_function_that_another_file_calls_at_import() -> None:
+    both_hosts(
+        {
+            "app.py": "from kit import g\nX = g()\n\n\ndef f():\n    return X, g()\n",
+            "kit.py": HEAD + "\n\ndef g():\n    return 1 if is_cuda() else 2\n",
+        },
+        "RESULT = app.X",
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 # Import names without which the runs would say little.
@@ -51,12 +52,12 @@ def variables(work: Path) -> dict[str, str]:
     return {**kept, **FIXED, "HOME": str(home), "TMPDIR": str(home)}
 
 
-def lacking(python: Path) -> str:
+def lacking(python: Path, needed: Sequence[str] = NEEDED) -> str:
     """Why this interpreter will not do, or an empty string."""
     code = (
         "import importlib.util as u, sys\n"
         "assert sys.version_info >= (3, 10), 'it is older than Python 3.10'\n"
-        f"gone = [n for n in {NEEDED!r} if u.find_spec(n) is None]\n"
+        f"gone = [n for n in {tuple(needed)!r} if u.find_spec(n) is None]\n"
         "assert not gone, 'it lacks ' + ', '.join(gone)\n"
         "print('fit')"
     )

@@ -19,8 +19,8 @@ class Modules:
         self.up, self.out, self.licences = up, out, licences
         self.counts: Counter[str] = Counter()
 
-    def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
-        """Problems, each beginning with a module's name."""
+    def imports(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Problems of importing: modules that fail, operators and models that are no longer registered."""
         for module, after in out["modules"].items():
             yield from self._module(module, up["modules"].get(module, {}), after)
         lost = set(up["operators"]) - set(out["operators"])
@@ -29,12 +29,40 @@ class Modules:
             for name in out["operators"]
             if name not in up["operators"]
         )
+        self.counts["operators"] += len(out["operators"])
         for name in sorted(lost):
             plain = name.partition("::")[2].partition(".")[0]
             if plain in self.out.strings or self._defined(plain):
                 yield f"operator {name}: no longer registered, but kept code names it"
             else:
                 self.counts["operators lost"] += 1
+        yield from self._registry(up["registry"], out["registry"])
+
+    def names(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Problems of what modules and classes offer, each beginning with a module's name."""
+        for module, after in out["modules"].items():
+            before = up["modules"].get(module, {})
+            if "error" in after or "error" in before:
+                continue
+            yield from self._names(module, before["names"], after["names"])
+            for name, row in after["classes"].items():
+                if name in before["classes"]:
+                    yield from self._class(module, name, before["classes"][name], row)
+
+    def _registry(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        """Upstream's registry logs what it cannot import and goes on: here each failure counts."""
+        if "failure" in up:
+            return
+        if "failure" in out:
+            yield f"model registry: {out['failure']['error']}: {out['failure']['text']} ({out['failure']['where']})"
+            return
+        self.counts["architectures"] += len(out["loaded"])
+        if not out["loaded"]:
+            yield "model registry: no architecture is left"
+        yield from self.licences.differences("model registry", up["loaded"], out["loaded"])
+        for module, failure in out["failures"].items():
+            if module not in up["failures"]:
+                yield f"model registry: {module} fails: {failure['error']}: {failure['text']} ({failure['where']})"
 
     def _defined(self, name: str) -> bool:
         return any(name in self.out.bound(module).names for module in self.out.modules)
@@ -56,10 +84,6 @@ class Modules:
             self.counts["failing upstream only"] += 1
             return
         self.counts["second pass"] += "second" in after
-        yield from self._names(module, before["names"], after["names"])
-        for name, row in after["classes"].items():
-            if name in before["classes"]:
-                yield from self._class(module, name, before["classes"][name], row)
 
     def _names(self, module: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
         text_up, text_out = self.up.bound(module), self.out.bound(module)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pruner.verify.behaviour.licence import Licences
 
+MOST_CHOICES = 40  # that the server's options may lose; more is another product
 # Nothing of these may differ.
 EQUAL = ("routes", "openapi", "fields", "public", "messages", "environment", "metrics")
 
@@ -18,6 +19,7 @@ class Surface:
     def __init__(self, licences: Licences) -> None:
         self.licences = licences
         self.counts: Counter[str] = Counter()
+        self.choices: dict[str, str] = {}  # what users can no longer type: the rule
 
     def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Problems of the simulated server."""
@@ -28,16 +30,8 @@ class Surface:
         for name, table in up["tables"].items():
             yield from self.licences.differences(name, table, out["tables"].get(name))
         yield from self._parser("server", up["server_options"], out["server_options"])
-        yield from self._registry(up["registry"], out["registry"])
-
-    def _registry(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
-        self.counts["architectures"] += len(out["loaded"])
-        if not out["loaded"]:
-            yield "model registry: no architecture is left"
-        yield from self.licences.differences("model registry", up["loaded"], out["loaded"])
-        for module, failure in out["failures"].items():
-            if module not in up["failures"]:
-                yield f"model registry: {module} fails: {failure['error']}: {failure['text']} ({failure['where']})"
+        if len(self.choices) > MOST_CHOICES:
+            yield f"server: {len(self.choices)} choices are gone, more than {MOST_CHOICES}"
 
     def clients(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Problems of commands on a host without a GPU."""
@@ -85,8 +79,8 @@ class Surface:
                 for choice in up[part]:
                     if choice in out[part]:
                         continue
-                    if self.licences.lost(where, choice, None, typed=True):
-                        self.counts["choices dropped"] += 1
+                    if rule := self.licences.typed(where, choice):
+                        self.choices[f"{where}: choice {choice}"] = rule
                     else:
                         yield f"{where}: choice {choice} is lost, and no rule names it"
                 if not out[part]:

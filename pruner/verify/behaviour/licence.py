@@ -1,7 +1,7 @@
 """Which losses at run time are by design. Each kind is counted, and a loss of no kind is a problem.
 
-``rule``: an entry drop names the key. ``walk``: a ``dynamic`` rule leaves the class's module out of its package. ``gone``: the value is a class or function that the tree no longer
-defines. ``unnamed``: the key is no string constant of the kept tree any more, so no kept code can ask for it;
+``rule``: an entry drop names the key. ``walk``: a ``dynamic`` rule leaves the class's module out of its package.
+``gone``: the value is a class or function that the tree no longer defines. ``unnamed``: the key is no string constant of the kept tree any more, so no kept code can ask for it;
 never enough for what a user types on the command line.
 """
 
@@ -26,28 +26,32 @@ WILD = re.compile(r"[*?]")
 class Licences:
     """Compares values of the two trees."""
 
-    def __init__(self, drops: Sequence[str], members: Mapping[str, Sequence[str]], output: Side) -> None:
+    def __init__(self, drops: Sequence[tuple[str, str]], members: Mapping[str, Sequence[str]], output: Side) -> None:
         self.output = output
         self.members = members
-        self.dropped: set[str] = set()  # keys that a pattern dropped from a table
+        self.dropped: dict[str, str] = {}  # keys that a pattern dropped from a table, with the rule
         self.counts: Counter[str] = Counter()
-        self.entries: list[tuple[str, str]] = []
-        for text in drops:
+        self.entries: list[tuple[str, str, str]] = []  # rule, table, key
+        for rule, text in drops:
             table, bracket, key = text.partition("[")
             if bracket:
-                self.entries.append((table, key.rstrip("]").strip("'\"")))
+                self.entries.append((rule, table, key.rstrip("]").strip("'\"")))
 
-    def by_rule(self, table: str, key: str) -> bool:
-        """Does an entry drop name the key? A pattern speaks of its own table alone, a plain key of each that copies it."""
+    def by_rule(self, table: str, key: str) -> str:
+        """The rule that drops the key, or "". A pattern speaks of its own table, a plain key of each that copies it."""
         tail = table.rpartition(".")[2]
-        for named, pattern in self.entries:
+        for rule, named, pattern in self.entries:
             if WILD.search(pattern):
                 if fnmatchcase(key, pattern) and named.rpartition(".")[2] == tail:
-                    self.dropped.add(key)
-                    return True
+                    self.dropped[key] = rule
+                    return rule
             elif key == pattern:
-                return True
-        return False
+                return rule
+        return ""
+
+    def typed(self, where: str, choice: str) -> str:
+        """The rule by which a word that users type is gone, or ""."""
+        return self.by_rule(where, choice) or self.dropped.get(choice, "")
 
     def walked(self, value: Any) -> bool:
         """Is it a class of a module that its walked package no longer yields, by a ``dynamic`` rule?"""
@@ -70,12 +74,10 @@ class Licences:
         """Top-level packages of the tree."""
         return frozenset(module.partition(".")[0] for module in self.output.modules)
 
-    def lost(self, table: str, key: str, value: Any, typed: bool = False) -> bool:
-        """Is the loss of this entry by design? ``typed``: users type it, so only a rule can say so."""
-        if self.by_rule(table, key) or (typed and key in self.dropped):
+    def lost(self, table: str, key: str, value: Any) -> bool:
+        """Is the loss of this entry by design?"""
+        if self.by_rule(table, key):
             self.counts["rule"] += 1
-        elif typed:
-            return False
         elif self.walked(value):
             self.counts["walk"] += 1
         elif self.gone(value):

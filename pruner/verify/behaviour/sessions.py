@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import time
@@ -17,7 +19,8 @@ from typing import Any
 from pruner.verify.behaviour import environment
 
 STAGE_LIMIT = 240.0  # seconds
-SESSION_LIMIT = 600.0
+SESSION_LIMIT = 900.0
+IGNORED = re.compile(r"Ignore import error .*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,8 @@ class Answer:
     stages: dict[str, Any] = field(default_factory=dict)
     failure: str = ""
     seconds: float = 0.0
+    spent: dict[str, float] = field(default_factory=dict)  # by stage; ``base`` is what they share
+    ignored: list[str] = field(default_factory=list)  # what registries logged and went on
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +103,19 @@ class Sessions:
         for stage in plan.stages:
             file = out / f"{stage}.json"
             if file.exists():
-                answer.stages[stage] = json.loads(file.read_text(encoding="utf-8"))["answer"]
+                found = json.loads(file.read_text(encoding="utf-8"))
+                answer.stages[stage], answer.spent[stage] = found["answer"], found["seconds"]
+        lines = (out / "log").read_text(encoding="utf-8", errors="replace").splitlines()
+        answer.ignored = sorted(
+            {m[0].replace(str(self.trees[plan.side]), "<tree>") for m in map(IGNORED.search, lines) if m}
+        )
         if code != 0:
-            said = (out / "log").read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2][-300:]
+            said = lines[-1][-300:] if lines else "it said nothing"
             answer.failure = f"the session ended {'late' if code is None else f'with {code}'}: {said}"
         base = out / "base.json"
-        found = json.loads(base.read_text(encoding="utf-8"))["failure"] if base.exists() else None
-        if found:
+        shared = json.loads(base.read_text(encoding="utf-8")) if base.exists() else {"failure": None, "seconds": 0.0}
+        answer.spent["base"] = shared["seconds"]
+        if found := shared["failure"]:
             answer.failure = f"{found['module']}: {found['error']}: {found['text']} ({found['where']})"
         return answer
 
@@ -113,3 +124,13 @@ def _end(group: int) -> None:
     """End what a session left running: its own process group, by number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
+
+
+def copies(upstream: Path, output: Path, place: Path) -> dict[str, Path]:
+    """Both trees below ``place``: what runs there writes compiled files and caches beside its sources."""
+    trees = {}
+    for name, root in (("upstream", upstream), ("output", output)):
+        trees[name] = place / "trees" / name
+        shutil.rmtree(trees[name], ignore_errors=True)
+        shutil.copytree(root, trees[name], ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    return trees

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
+import pkgutil
 import signal
 import sys
 import types
@@ -50,6 +52,21 @@ def classes(module: types.ModuleType, describer: Describer) -> dict[str, Any]:
     }
 
 
+def registry(describer: Describer) -> Any:
+    """The model classes by architecture, and the modules that the registry skipped because they fail."""
+    from sglang.srt.models import registry as module  # type: ignore[import-not-found]
+
+    loaded = {n: describer.value(c) for n, c in sorted(module.ModelRegistry.models.items())}
+    failures: dict[str, Any] = {}
+    package = importlib.import_module("sglang.srt.models")
+    for _, name, _ in pkgutil.iter_modules(package.__path__, "sglang.srt.models."):
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            failures[name] = describer.failure(error)
+    return {"loaded": loaded, "failures": failures}
+
+
 def import_all(wanted: Sequence[str], later: Sequence[str], describer: Describer) -> dict[str, Any]:
     """Import in the given order, in this process; describe once all are imported.
 
@@ -71,7 +88,15 @@ def import_all(wanted: Sequence[str], later: Sequence[str], describer: Describer
             found[name] = {"names": {}, "classes": {}, "undescribed": repr(error)}
         if name in first:
             found[name]["second"] = first[name]["text"]
-    return {"modules": found, "operators": operators()}
+    return {"modules": found, "operators": operators(), "registry": _registry(describer)}
+
+
+def _registry(describer: Describer) -> Any:
+    """As :func:`registry`, or the failure: a tree without a model registry has none to compare."""
+    try:
+        return registry(describer)
+    except Exception as error:
+        return {"failure": describer.failure(error)}
 
 
 def _pass(wanted: Sequence[str], describer: Describer) -> dict[str, dict[str, str]]:
@@ -95,6 +120,8 @@ def _pass(wanted: Sequence[str], describer: Describer) -> dict[str, dict[str, st
 
 def operators() -> list[str]:
     """Names of the custom operators that are registered with torch, of the tree's libraries."""
+    if importlib.util.find_spec("torch") is None:
+        return []
     import torch
 
     dispatched: list[str] = torch._C._dispatch_get_all_op_names()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
-import pkgutil
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,27 +13,40 @@ from unittest.mock import MagicMock
 from .client import parser
 from .describe import Describer
 
+# The server, and the encoder that is served apart from it.
+APPLICATIONS = ("sglang.srt.entrypoints.http_server", "sglang.srt.disaggregation.encode_server")
+
+
+def applications() -> dict[str, Any]:
+    """The FastAPI applications of the tree by module; a release may lack one."""
+    found = {}
+    for name in APPLICATIONS:
+        try:
+            found[name] = importlib.import_module(name).app
+        except (ModuleNotFoundError, AttributeError) as error:
+            found[name] = type(error).__name__
+    return found
+
 
 def routes(describer: Describer) -> Any:
-    """Every route of the FastAPI application with its methods and the name of its function."""
-    from sglang.srt.entrypoints.http_server import app  # type: ignore[import-not-found]
-
-    return sorted(
-        [
-            str(getattr(route, "path", route)),
-            sorted(getattr(route, "methods", None) or ()),
-            getattr(route, "name", ""),
-            describer.signature(route.endpoint) if hasattr(route, "endpoint") else "",
-        ]
-        for route in app.routes
-    )
+    """Every route of each application with its methods and the name of its function."""
+    return {
+        name: sorted(
+            [
+                str(getattr(route, "path", route)),
+                sorted(getattr(route, "methods", None) or ()),
+                getattr(route, "name", ""),
+                describer.signature(route.endpoint) if hasattr(route, "endpoint") else "",
+            ]
+            for route in getattr(app, "routes", ())
+        )
+        for name, app in applications().items()
+    }
 
 
 def openapi(describer: Describer) -> Any:
-    """The OpenAPI document."""
-    from sglang.srt.entrypoints.http_server import app
-
-    return app.openapi()
+    """The OpenAPI document of each application."""
+    return {name: app if isinstance(app, str) else app.openapi() for name, app in applications().items()}
 
 
 def server_options(describer: Describer) -> Any:
@@ -91,7 +103,7 @@ def environment(describer: Describer) -> Any:
 
 
 def metrics(describer: Describer) -> Any:
-    """Names, kinds and labels of the Prometheus metrics that the collectors create."""
+    """Names, kinds, labels and buckets of the Prometheus metrics that the collectors create."""
     import prometheus_client  # type: ignore[import-not-found]
 
     module = importlib.import_module("sglang.srt.observability.metrics_collector")
@@ -112,7 +124,7 @@ def metrics(describer: Describer) -> Any:
             cls(**arguments)
         except Exception as error:
             rows[f"{name} failed"] = describer.failure(error)
-        rows[name] = sorted(made)
+        rows[name] = sorted(made, key=str)
     return rows
 
 
@@ -132,25 +144,10 @@ def _plain(parameter: inspect.Parameter) -> Any:
 def _recorder(kind: str, made: list[list[Any]], describer: Describer) -> Callable[..., Any]:
     def create(name: str, documentation: str = "", labelnames: Any = (), **kwargs: Any) -> Any:
         labels = sorted(str(label) for label in labelnames) if not isinstance(labelnames, MagicMock) else []
-        made.append([name, kind, labels])
+        made.append([name, kind, labels, describer.value(kwargs.get("buckets"))])
         return MagicMock()
 
     return create
-
-
-def registry(describer: Describer) -> Any:
-    """The model classes by architecture, and the modules that the registry skipped because they fail."""
-    from sglang.srt.models import registry as module  # type: ignore[import-not-found]
-
-    loaded = {n: describer.value(c) for n, c in sorted(module.ModelRegistry.models.items())}
-    failures: dict[str, Any] = {}
-    package = importlib.import_module("sglang.srt.models")
-    for _, name, _ in pkgutil.iter_modules(package.__path__, "sglang.srt.models."):
-        try:
-            importlib.import_module(name)
-        except Exception as error:
-            failures[name] = describer.failure(error)
-    return {"loaded": loaded, "failures": failures}
 
 
 def tables(describer: Describer) -> Any:
@@ -187,7 +184,6 @@ PARTS: tuple[Callable[[Describer], Any], ...] = (
     messages,
     environment,
     metrics,
-    registry,
     tables,
 )
 
