@@ -51,6 +51,8 @@ class Run:
         self.workers: Workers[phases.State] = Workers(jobs, phases.make, setup)
         self.seconds: defaultdict[str, float] = defaultdict(float)  # processor seconds per check
         self.verdicts: dict[str, Verdict] = {}
+        self.lint_root = output
+        self.world: World | None = None  # upstream as the whole-tree checks see it
 
     def _spent(self, seconds: dict[str, float]) -> None:
         for check, spent in seconds.items():
@@ -118,9 +120,8 @@ class Run:
 
     def _lint(self) -> None:
         clock = time.perf_counter()
-        paths = sorted(self.changed)
-        fresh = sorted(p for p in self.kept if p not in self.up.files)
-        before, after = ruff(self.up.root, paths), ruff(self.out.root, [*paths, *fresh])
+        paths, fresh = self.linted()
+        before, after = ruff(self.up.root, paths), ruff(self.lint_root, [*paths, *fresh])
         problems = []
         if before is None or after is None:
             self.verdicts["lint"] = Verdict("lint", "ruff is not installed", "not run")
@@ -135,6 +136,10 @@ class Run:
         self.seconds["lint"] += time.perf_counter() - clock
         was = sum(sum(rows.values()) for rows in before.values())
         self.verdict("lint", f"F821, F811, F822 in {len(paths)} changed files: {was} upstream, {total} here", problems)
+
+    def linted(self) -> tuple[list[str], list[str]]:
+        """Changed files and added ones."""
+        return sorted(self.changed), sorted(p for p in self.kept if p not in self.up.files)
 
     def _discard(self, reads: list[phases.Read]) -> None:
         before: Counter[str] = Counter()
@@ -192,7 +197,7 @@ class Run:
         if "tokens" in self.checks:
             self._tokens(compared)
         clock = time.process_time()
-        world = World(self.up, self.stated)
+        world = self.world = self.world or World(self.up, self.stated)
         imports, dynamic = Imports(world, output), Dynamic(world, output)
         if "imports" in self.checks:
             problems = imports.run()

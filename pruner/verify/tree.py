@@ -38,6 +38,11 @@ class Tree:
         self.python_root = python_root.strip("/")
         self.files: dict[str, str | None] = {}  # path -> link target as written, or None
         self._list("")
+        self._parsed: dict[str, ast.Module | None] = {}
+        self.index()
+
+    def index(self) -> None:
+        """Name the modules and packages of :attr:`files`."""
         self.modules: dict[str, str] = {}
         for path in self.files:
             name = module_of(path, self.python_root)
@@ -53,7 +58,6 @@ class Tree:
                 self.packages.add(parent)
                 parent = parent.rpartition(".")[0]
         self.tops = {name.partition(".")[0] for name in self.modules}
-        self._parsed: dict[str, ast.Module | None] = {}
 
     def _list(self, folder: str) -> None:
         with os.scandir(self.root / folder if folder else self.root) as entries:

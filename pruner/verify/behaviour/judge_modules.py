@@ -114,7 +114,7 @@ class Modules:
         yield from (
             f"{module}.__all__: lists {name}, which is not there"
             for name in listed
-            if name not in after and f"{module}.{name}" not in self.out.modules
+            if name in rest and name not in after and f"{module}.{name}" not in self.out.modules
         )
         yield from (
             f"{module}.__all__: lost {name}, which is there" for name in names if name not in listed and name in after

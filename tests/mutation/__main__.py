@@ -1,0 +1,62 @@
+"""``python -m tests.mutation UPSTREAM OUTPUT RULES.yaml``: plant wrong prunings in a real output, see who is caught."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from pruner.verify.rules import read_rules, version_of
+from tests.mutation.judge import Judge
+from tests.mutation.mutants import mutants
+from tests.mutation.score import judge, survivors, table
+
+
+def main() -> int:
+    """0 when at least 99 % are caught."""
+    parser = argparse.ArgumentParser(prog="tests.mutation", description=__doc__)
+    parser.add_argument("upstream", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("rules", type=Path, nargs="+")
+    parser.add_argument("--count", type=int, default=200, help="mutants of the output")
+    parser.add_argument("--faults", type=int, default=120, help="files that a faulty engine writes")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=12, help="mutants judged at once")
+    parser.add_argument("--json", type=Path, help="every mutant and the checks that catch it")
+    options = parser.parse_args()
+    start = time.monotonic()
+
+    def say(text: str) -> None:
+        print(f"{time.monotonic() - start:.0f} s: {text}", file=sys.stderr, flush=True)
+
+    stated = read_rules(options.rules, version_of(options.upstream))
+    planted = []
+    if options.faults:
+        from tests.mutation.faults import planted_faults
+
+        planted = planted_faults(options.upstream, options.output, options.rules, options.faults, options.seed, say)
+    judged = Judge(options.upstream, options.output, stated)
+    clean = judged.first()
+    say(f"the output itself: {sum(map(len, clean.values()))} problems")
+    files = {path: judged.out.read(path) for path in judged.out.files if path.endswith(".py")}
+    chosen = [*mutants(files, options.count, options.seed), *planted]
+    say(f"{len(chosen)} mutants")
+    scores = judge(judged, chosen, options.batch, clean, say)
+    lost = survivors(scores)
+    caught = len(scores) - len(lost)
+    print("\n".join(table(scores)))
+    print(f"\n{caught} of {len(scores)} caught ({caught / max(1, len(scores)):.1%})")
+    print("\n".join(lost))
+    if options.json:
+        rows = [
+            {"kind": s.mutant.kind, "path": s.mutant.path, "line": s.mutant.line, "what": s.mutant.what, "by": s.caught}
+            for s in scores
+        ]
+        options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    return 0 if caught >= 0.99 * len(scores) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,405 @@
+"""Outputs of a faulty engine: one of its parts is made wrong, and a file is written as that engine writes it.
+
+The edits, the ledger and the manifest of such a run agree with each other. Three sorts:
+
+* the rewriter decides wrongly (:data:`REWRITER`): a part of the evaluator or walker is replaced;
+* marking overlooks one edge, root or method name, and what is reached by it alone goes;
+* an edit's span is wrong (:data:`SPANS`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pruner.edit import apply
+from pruner.fold import evaluate, residual
+from pruner.fold.value import NONE
+from pruner.graph.live import Liveness, Marker
+from pruner.graph.world import ProgramWorld
+from pruner.model import Edit, Policy, Snapshot
+from pruner.passes import rewrite
+from pruner.pipeline.load import Loader
+from pruner.pipeline.notice import notice
+from pruner.pipeline.targets import drops_of, mark_roots
+from pruner.policy import load, select
+from pruner.source import read_tree
+from tests.mutation.mutants import Mutant
+
+Patch = tuple[Any, str, Any]
+MOST = 25  # files that one overlooked edge may change
+
+
+def _operand(deciding: bool) -> Callable[..., Any]:
+    real = evaluate.Evaluator._boolean_truth
+
+    def wrong(self: Any, operands: Any, decides: bool) -> Any:
+        found = real(self, operands, decides)
+        if found is not None or decides != deciding:
+            return found
+        origin = frozenset().union(*(known[1] for o in operands if (known := self.truth(o)) is not None))
+        return (deciding, origin) if origin else None
+
+    return wrong
+
+
+def _not(self: Any, e: Any) -> Any:
+    real = _REAL["truth"]
+    return self.truth(e[1]) if e[0] == "!" else real(self, e)
+
+
+def _compare(op: str, a: Any, b: Any) -> Any:
+    real = _REAL["compare"]
+    return real({"!=": "==", "not in": "in", "is not": "is"}.get(op, op), a, b)
+
+
+def _flipped(self: Any, s: Any) -> Any:
+    known = _REAL["decide"](self, s)
+    return None if known is None else (not known[0], known[1])
+
+
+def _ends(self: Any, s: Any) -> int:
+    end = int(_REAL["if"](self, s))
+    last = s[4][-1] if s[4] else None
+    return end or (residual.LEAVES | residual.FOLDED if last is not None and last[0] == "return" else 0)
+
+
+def _neighbour(self: Any, s: Any) -> Any:
+    value = _REAL["entries"](self, s)
+    decision = self.unit.decisions.get(s[1])
+    if decision is not None and decision.action == "entries":
+        size = len(s[4][1] if s[4][0] == "d" else s[4][2])
+        wrong = tuple(sorted({min(index + 1, size - 1) for index in decision.detail}))
+        self.unit.decisions[s[1]] = residual.Decision("entries", decision.origin, wrong)
+    return value
+
+
+def _asserts(self: Any, s: Any) -> int:
+    self.unit.decisions[s[1]] = residual.Decision("cut", NONE, "assert")
+    return 0
+
+
+_REAL: dict[str, Any] = {
+    "truth": evaluate.Evaluator.truth,
+    "compare": evaluate._compare_constants,
+    "decide": residual.Walker._decide,
+    "if": residual.Walker._if,
+    "entries": residual.Walker.without_entries,
+    "stores": ProgramWorld.stores,
+}
+REWRITER: dict[str, list[Patch]] = {
+    "unknown operand of and read as false": [(evaluate.Evaluator, "_boolean_truth", _operand(False))],
+    "unknown operand of or read as true": [(evaluate.Evaluator, "_boolean_truth", _operand(True))],
+    "not overlooked": [(evaluate.Evaluator, "truth", _not)],
+    "unequal read as equal": [(evaluate, "_compare_constants", _compare)],
+    "the dead side kept": [(residual.Walker, "_decide", _flipped)],
+    "stores after the first overlooked": [(ProgramWorld, "stores", lambda s, m, n: _REAL["stores"](s, m, n)[:1])],
+    "a return in one arm ends the block": [(residual.Walker, "_if", _ends)],
+    "effects of decided tests dropped": [(residual.Walker, "effect", lambda self, test: None)],
+    "names that become global not frozen": [(residual.Walker, "_must_freeze", lambda *a: set())],
+    "device facts fold at import": [(residual.Walker, "_importing", property(lambda self: False))],
+    "the neighbour of a dropped entry goes": [(residual.Walker, "without_entries", _neighbour)],
+    "undecided assertions dropped": [(residual.Walker, "_assert", _asserts)],
+}
+
+
+class Engine:
+    """A run up to marking, whose parts can be made wrong."""
+
+    def __init__(self, upstream: Path, output: Path, rules: Sequence[Path]) -> None:
+        self.snapshot: Snapshot = read_tree(upstream, "tree")
+        self.policy: Policy = select(load(tuple(rules)), self.snapshot.origin.version or _version(upstream))
+        self.output = output
+        self.marker, self.live = self._mark()
+        self.good: dict[str, bytes | None] = {}
+
+    def _mark(self) -> tuple[Marker, Liveness]:
+        loader = Loader(self.snapshot, 1)
+        matched: set[str] = set()
+        drops = drops_of(self.policy, loader.table, matched)
+        loader.excluded = set(drops.modules)
+        poisoned: set[tuple[str, str]] = set()
+        while True:
+            marker = Marker(loader.table, ProgramWorld(loader.table, self.policy, poisoned), self.policy, drops)
+            mark_roots(marker, self.snapshot, self.policy, matched)
+            live = marker.run()
+            found = marker.contradictions()
+            if found <= poisoned:
+                self.loader, self.poisoned = loader, poisoned
+                return marker, live
+            poisoned |= found
+
+    def files(self) -> list[tuple[str, str]]:
+        """Live modules and their paths."""
+        return [
+            (module, state.summary.path)
+            for module, state in sorted(self.live.states.items())
+            if state.executed and module not in self.loader.untouchable
+        ]
+
+    def written(self, module: str, path: str) -> tuple[bytes, tuple[Edit, ...]]:
+        """The file as this engine writes it. Raises what the engine raises."""
+        data = self.snapshot.read(path)
+        edits = rewrite(self.marker, self.live, module, path, data, ("sglang", "_prune_guard")).edits
+        if not edits:
+            return data, ()
+        noted = notice(data, edits)
+        return apply(data, noted), noted
+
+    def kept(self, path: str) -> bytes | None:
+        """What the output holds."""
+        file = self.output / path
+        return file.read_bytes() if file.is_file() else None
+
+
+def _version(upstream: Path) -> str:
+    from pruner.verify.rules import version_of
+
+    return version_of(upstream)
+
+
+def forked(step: Callable[[], Any]) -> Any:
+    """The step's answer from a child, whose patches end with it. None when it raised."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(read)
+        with contextlib.suppress(BaseException), os.fdopen(write, "wb") as stream:
+            stream.write(pickle.dumps(step()))
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as stream:
+        data = stream.read()
+    os.waitpid(pid, 0)
+    return pickle.loads(data) if data else None
+
+
+def rewriter_faults(engine: Engine, each: int, tried: int, dice: random.Random) -> Iterator[Mutant]:
+    """``each`` files a fault, out of ``tried`` files."""
+    for name, patches in REWRITER.items():
+        touched = [row for row in engine.files() if engine.live.states[row[0]].touched]
+        dice.shuffle(touched)
+        yield from forked(lambda n=name, p=patches, t=touched: _patched(engine, n, p, t[:tried], each)) or ()
+
+
+def _patched(engine: Engine, name: str, patches: list[Patch], files: list[tuple[str, str]], each: int) -> list[Mutant]:
+    for owner, attribute, value in patches:
+        setattr(owner, attribute, value)
+    # Nothing that the sound engine worked out may help the faulty one.
+    engine.marker.world = ProgramWorld(engine.loader.table, engine.policy, engine.poisoned)
+    found: list[Mutant] = []
+    for module, path in files:
+        if len(found) >= each:
+            break
+        with contextlib.suppress(Exception):
+            text, _ = engine.written(module, path)
+            if text != engine.kept(path):
+                found.append(Mutant(f"fault: {name}", path, 1, name, ((path, text),)))
+    return found
+
+
+def span_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
+    """Edits that reach too far, begin too early, or lose their replacement."""
+    for name, wrong in SPANS.items():
+        files = [row for row in engine.files() if engine.live.states[row[0]].touched]
+        dice.shuffle(files)
+        made = 0
+        for module, path in files:
+            if made >= each:
+                break
+            data = engine.snapshot.read(path)
+            _, edits = engine.written(module, path)
+            text = wrong(data, list(edits), dice)
+            if text is not None and text != engine.kept(path):
+                made += 1
+                yield Mutant(f"fault: {name}", path, 1, name, ((path, text),))
+
+
+def _applied(data: bytes, edits: list[Edit]) -> bytes | None:
+    try:
+        return apply(data, tuple(edits))
+    except ValueError:
+        return None
+
+
+def _too_far(data: bytes, edits: list[Edit], dice: random.Random) -> bytes | None:
+    for index in dice.sample(range(len(edits)), len(edits)):
+        edit = edits[index]
+        if edit.start == 0 or data[edit.stop - 1 : edit.stop] != b"\n":
+            continue
+        stop = data.find(b"\n", edit.stop) + 1
+        if data[edit.stop : stop].strip() and (index + 1 == len(edits) or edits[index + 1].start >= stop):
+            return _applied(data, [*edits[:index], replace(edit, stop=stop), *edits[index + 1 :]])
+    return None
+
+
+def _too_early(data: bytes, edits: list[Edit], dice: random.Random) -> bytes | None:
+    for index in dice.sample(range(len(edits)), len(edits)):
+        edit = edits[index]
+        start = data.rfind(b"\n", 0, max(0, edit.start - 1)) + 1
+        line = data[start : edit.start].strip()
+        if line and not line.startswith(b"#") and (index == 0 or edits[index - 1].stop <= start):
+            return _applied(data, [*edits[:index], replace(edit, start=start), *edits[index + 1 :]])
+    return None
+
+
+def _replacement(data: bytes, edits: list[Edit], dice: random.Random) -> bytes | None:
+    for index in dice.sample(range(len(edits)), len(edits)):
+        if edits[index].text.strip() and edits[index].cause.kind != "notice":
+            return _applied(data, [*edits[:index], replace(edits[index], text=b""), *edits[index + 1 :]])
+    return None
+
+
+SPANS: dict[str, Callable[[bytes, list[Edit], random.Random], bytes | None]] = {
+    "an edit reaches a line too far": _too_far,
+    "an edit begins too early": _too_early,
+    "a replacement is lost": _replacement,
+}
+
+
+class Graph:
+    """The live graph that marking recorded."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.edges: dict[str, list[tuple[str, str]]] = {}
+        for source, target, kind, _, _ in engine.live.edges:
+            self.edges.setdefault(source, []).append((target, kind))
+        self.roots = [source for source in self.edges if source.startswith("rule:")]
+        self.all = self.reach(("", ""), frozenset())
+
+    def reach(self, without: tuple[str, str], rules: frozenset[str]) -> set[str]:
+        """Everything that is reached when one edge, or some rules, are overlooked."""
+        seen = {root for root in self.roots if root not in rules}
+        work = list(seen)
+        while work:
+            source = work.pop()
+            for target, _ in self.edges.get(source, ()):
+                if target not in seen and (source, target) != without:
+                    seen.add(target)
+                    work.append(target)
+            module = source.partition(":")[0]
+            if module not in seen and module in self.engine.live.states:
+                seen.add(module)
+                work.append(module)
+        return seen
+
+
+def edge_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
+    """One edge, root or keep overlooked: what is reached by it alone is gone."""
+    graph = Graph(engine)
+    kinds: dict[str, list[tuple[str, str]]] = {}
+    for source, target, kind, _, _ in engine.live.edges:
+        if not source.startswith("rule:"):
+            kinds.setdefault(kind, []).append((source, target))
+    for kind, edges in sorted(kinds.items()):
+        made = 0
+        for edge in dice.sample(edges, min(len(edges), 400)):
+            if made >= each:
+                break
+            lost = graph.all - graph.reach(edge, frozenset())
+            mutant = forked(lambda k=kind, e=edge, n=lost: _without(engine, f"fault: a {k!r} edge overlooked", e, n))
+            if lost and mutant is not None:
+                made += 1
+                yield mutant
+    made = 0
+    for rule in dice.sample(graph.roots, len(graph.roots)):
+        lost = graph.all - graph.reach(("", ""), frozenset({rule}))
+        if made < each and lost:
+            mutant = forked(lambda r=rule, n=lost: _without(engine, "fault: a root or keep rule skipped", (r, ""), n))
+            if mutant is not None:
+                made += 1
+                yield mutant
+
+
+def _without(engine: Engine, kind: str, edge: tuple[str, str], lost: Iterable[str]) -> Mutant | None:
+    """The files that change when these nodes are dead."""
+    names: dict[str, set[str]] = {}
+    gone: set[str] = set()
+    for node in lost:
+        module, colon, name = node.partition(":")
+        if not colon:
+            gone.add(module)
+        else:
+            names.setdefault(module, set()).add(name)
+    touched = [module for module in sorted({*gone, *names}) if module in engine.live.states]
+    if not touched or len(touched) > MOST:
+        return None
+    changes: list[tuple[str, bytes | None]] = []
+    for module in touched:
+        state = engine.live.states[module]
+        path = state.summary.path
+        if module in gone:
+            state.executed = False
+            changes.append((path, None))
+            continue
+        for item in state.items:
+            if item.live and set(item.names) & names[module]:
+                item.live = False
+                if item.kind in ("import", "star"):
+                    engine.live.dead_aliases.setdefault(module, set()).add((item.stmt[1], item.index))
+        text, _ = engine.written(module, path)
+        if text != engine.kept(path):
+            changes.append((path, text))
+    changes = [row for row in changes if engine.kept(row[0]) is not None]
+    if not changes:
+        return None
+    return Mutant(kind, changes[0][0], 1, f"{edge[0]} -> {edge[1]}", tuple(changes))
+
+
+def method_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
+    """A name that live code asks for is overlooked: the methods of that name are gone."""
+    by_name: dict[str, list[tuple[str, Any]]] = {}
+    for module, state in sorted(engine.live.states.items()):
+        for item in state.items if state.executed else ():
+            if item.live and item.kind == "class":
+                for method in item.methods:
+                    if method.live and not method.stmt[3].startswith("__"):
+                        by_name.setdefault(method.stmt[3], []).append((module, method))
+    names = [name for name, rows in sorted(by_name.items()) if len(rows) <= 4]
+    made = 0
+    for name in dice.sample(names, len(names)):
+        if made >= each:
+            break
+        mutant = forked(lambda n=name: _methods_gone(engine, n, by_name[n]))
+        if mutant is not None:
+            made += 1
+            yield mutant
+
+
+def _methods_gone(engine: Engine, name: str, rows: list[tuple[str, Any]]) -> Mutant | None:
+    for _, method in rows:
+        method.live = False
+    changes = []
+    for module in sorted({module for module, _ in rows}):
+        path = engine.live.states[module].summary.path
+        text, _ = engine.written(module, path)
+        if text != engine.kept(path):
+            changes.append((path, text))
+    return Mutant("fault: an attribute name overlooked", changes[0][0], 1, name, tuple(changes)) if changes else None
+
+
+def planted_faults(
+    upstream: Path, output: Path, rules: Sequence[Path], count: int, seed: int, say: Callable[[str], None]
+) -> list[Mutant]:
+    """About ``count`` files that a faulty engine wrote. Raises ValueError when the sound one writes another output."""
+    dice = random.Random(seed)
+    engine = Engine(upstream, output, rules)
+    say("marked")
+    for module, path in dice.sample(engine.files(), 25):
+        if engine.written(module, path)[0] != engine.kept(path):
+            raise ValueError(f"{path}: the output was not made by this engine from these rules")
+    each = max(2, count // (len(REWRITER) + len(SPANS) + 12))
+    found = [*rewriter_faults(engine, each, 60, dice)]
+    say(f"{len(found)} files of a faulty rewriter")
+    found += span_faults(engine, each, dice)
+    found += edge_faults(engine, each, dice)
+    found += method_faults(engine, each, dice)
+    say(f"{len(found)} outputs of a faulty engine")
+    return found
