@@ -4,6 +4,8 @@
 # make prune-tree UPSTREAM=path OUT=path [RULES=...] [REPORTS=path]     any tree
 # make case CASE=folder OUT=path      a folder with in/ and facts.yaml
 # make fetch [VERSION=...]            download and check a locked release
+# make verify-full                    run both trees without a GPU, in an environment of their own (2 GB, once)
+# make mutate                         plant wrong prunings in generated/ and count who is caught
 # make clean                          remove what was made here
 #
 # Exit status: that of the tool for 0 (clean) and 1 (findings). Make itself says 2 for everything
@@ -15,6 +17,7 @@ JOBS ?=
 VERSION ?=
 
 VENV := .venv
+VERIFY := .venv-verify
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input --quiet install
 PRUNE := $(PY) -m pruner
@@ -32,7 +35,7 @@ given = $(or $($(1)),$(error needs $(1)=path))
 RUNS := prune prune-tree case
 
 .DEFAULT_GOAL := prune
-.PHONY: $(RUNS) env dev-env test check lint fetch clean
+.PHONY: $(RUNS) env dev-env verify-env verify-full mutate test check lint fetch clean
 
 # A recipe that fails always makes make say 2, so a recipe cannot report findings (1). Therefore a
 # run that is the only goal is started while this file is read, and `make -q`, whose status
@@ -79,6 +82,21 @@ $(VENV)/dev.stamp: requirements-dev.txt pyproject.toml | $(PY)
 	$(PIP) --no-deps --no-build-isolation --no-index -e .
 	@touch $@ $(VENV)/runtime.stamp
 
+# An environment of its own: what a server needs, torch's CPU build, nothing of the tool.
+verify-env: $(VERIFY)/stamp
+
+$(VERIFY)/stamp: requirements-verify.txt
+	$(PYTHON) -m venv $(VERIFY)
+	$(VERIFY)/bin/python -m pip --disable-pip-version-check --no-input --quiet install --no-deps --require-hashes \
+		-r requirements-verify.txt
+	@touch $@
+
+verify-full: env verify-env
+	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
+
+mutate: dev-env
+	$(PY) -m tests.mutation "$$($(PRUNE) fetch)" generated $(RULES)
+
 test: dev-env
 	$(PY) -m pytest -q -n 2
 
@@ -94,7 +112,7 @@ fetch: env
 	$(PRUNE) fetch $(VERSION)
 
 clean:
-	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
+	rm -rf $(VENV) $(VERIFY) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache build dist
 	find pruner tests -name __pycache__ -prune -exec rm -rf {} +
 	find generated -mindepth 1 ! -name .gitkeep -delete
 	find reports -mindepth 1 -maxdepth 1 ! -name README.md ! -name figures -exec rm -rf {} +
