@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,6 +16,7 @@ from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Finding, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import FileEdits, rewrite
 from pruner.pipeline.load import Loader
+from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.targets import drops_of, mark_roots
 
@@ -25,6 +27,7 @@ _SHARED: dict[str, Any] = {}
 def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress, guard: tuple[str, str]) -> Outcome:
     """Run the whole analysis. Raises PruneError for input that cannot be worked on."""
     loader = Loader(snapshot, jobs)
+    everything, policy = policy, replace(policy, facts=without_macros(policy))
     try:
         matched: set[str] = set()
         drops = drops_of(policy, loader.table, matched)
@@ -48,7 +51,7 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
     progress("rewrite", 0.5)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard)
     progress("collect", 0.8)
-    return _outcome(snapshot, policy, loader, marker, live, results, matched | world.matched | drops.entries_met)
+    return _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
 
 
 def _rewrite_all(
@@ -113,7 +116,21 @@ def _outcome(
         files[path] = None
         lines = snapshot.read(path).count(b"\n")
         removals.append(Removal(path, 1, max(lines, 1), "file", path, cause))
-    findings += _unmatched(policy, matched | set(folds))
+    native = specialise_native(snapshot, policy, files)
+    files.update(native.texts)
+    edits.update(native.edits)
+    ranges.update(native.ranges)
+    removals += native.removals
+    findings += native.findings
+    for rule, count in native.folds.items():
+        folds[rule] = folds.get(rule, 0) + count
+    for path, cause in native.gone:
+        edits.pop(path, None)
+        ranges.pop(path, None)
+        removals = [r for r in removals if r.path != path]
+        files[path] = None
+        removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
+    findings += _unmatched(policy, matched | set(folds) | native.matched)
     removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
     findings = sorted(set(findings), key=lambda f: (f.path, f.line, f.code, f.text))
     statistics = {

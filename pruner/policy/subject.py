@@ -8,15 +8,19 @@ Grammar (a subset of a Python expression)::
 
 ``chain(...)``, three dots as Python's Ellipsis, is the call with any arguments. A chain needs a
 module, so a bare name or a call of one says nothing. ``getattr(c, 'x'[, d])`` is read as ``c.x``.
+``macro:NAME`` is a macro of the C preprocessor.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 
 
 def normalise(text: str) -> tuple[str | None, str]:
     """(the subject in its one spelling, "") or (None, what is wrong with it)."""
+    if re.fullmatch(r"macro:[A-Za-z_]\w*", text.strip()):  # of the C preprocessor; null is "not defined"
+        return text.strip(), ""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):

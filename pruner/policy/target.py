@@ -12,11 +12,11 @@ _MODULE = re.compile(r"[^\W\d*?]\w*(?:\.(?:\*\*|[\w*?]+))*|[\w*?]+")
 _SYMBOL = re.compile(rf"{_DOTTED}:{_DOTTED}")
 _ENTRY = re.compile(rf"({_DOTTED})\[(.+)\]", re.DOTALL)
 _PROJECT = ("pyproject.toml", "entry_points.txt")
-_PREFIXES = ("path", "name")
+_PREFIXES = ("path", "name", "native")
 _TAKES = {
     "root": ("module", "symbol", "project", "path"),
     "keep": ("module", "symbol", "project", "path", "entry"),
-    "drop": ("module", "symbol", "path", "entry"),
+    "drop": ("module", "symbol", "path", "entry", "native"),
     "discard": ("module", "symbol", "path", "entry", "name"),
 }
 
@@ -24,7 +24,7 @@ _TAKES = {
 def read(text: str, verb: str) -> tuple[str, str, str]:
     """(kind, normal text, fault) of a target; kind is "" when there is a fault.
 
-    The text of a ``path`` or ``name`` target is without its prefix.
+    The text of a ``path``, ``native`` or ``name`` target is without its prefix.
     """
     kind, normal, fault = _classify(text)
     if not fault and kind not in _TAKES[verb]:
@@ -53,7 +53,11 @@ def _classify(text: str) -> tuple[str, str, str]:
         return "module", text, ""
     near = difflib.get_close_matches(prefix, _PREFIXES, n=1) if colon else []
     hint = f"; did you mean '{near[0]}:{rest}'?" if near else ""
-    return "", text, f"{text!r} is no module, pkg.mod:name, pkg.mod.TABLE[key], path:GLOB or name:GLOB{hint}"
+    return (
+        "",
+        text,
+        f"{text!r} is no module, pkg.mod:name, pkg.mod.TABLE[key], path:GLOB, native:GLOB or name:GLOB{hint}",
+    )
 
 
 def _unquoted(key: str) -> str:

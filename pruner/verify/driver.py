@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import phases
+from pruner.verify import native, phases
 from pruner.verify.discard import allowed
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
@@ -19,6 +19,7 @@ from pruner.verify.lint import added, compiles, imports_in_function, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
 from pruner.verify.names import module_names
+from pruner.verify.native import take_macros
 from pruner.verify.output import Output
 from pruner.verify.rules import Stated, covers, merge, read_case, read_rules, version_of
 from pruner.verify.tree import Tree
@@ -26,7 +27,7 @@ from pruner.verify.wholefiles import additions, changed_data, links, twins
 from pruner.verify.workers import Workers
 from pruner.verify.world import World
 
-CHECKS = ("compile", "lint", "imports", "tokens", "fold", "discard", "modules")
+CHECKS = ("compile", "lint", "imports", "tokens", "native", "fold", "discard", "modules")
 SHOWN = 50  # details of one verdict
 
 
@@ -37,6 +38,7 @@ class Run:
         self, upstream: Path, output: Path, stated: Stated, python_root: str, jobs: int, checks: frozenset[str]
     ) -> None:
         self.checks = checks
+        self.macros, self.taken = take_macros(stated)
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.out = Tree(output, python_root)
@@ -71,6 +73,8 @@ class Run:
         """All verdicts, in the order of :data:`CHECKS`."""
         with ThreadPoolExecutor(1) as thread:
             reads = self._read()
+            if "native" in self.checks:
+                self._native()
             lint: Future[None] | None = thread.submit(self._lint) if "lint" in self.checks else None
             self._whole(reads)
             if lint is not None:
@@ -140,6 +144,12 @@ class Run:
     def linted(self) -> tuple[list[str], list[str]]:
         """Changed files and added ones."""
         return sorted(self.changed), sorted(p for p in self.kept if p not in self.up.files)
+
+    def _native(self) -> None:
+        clock = time.process_time()
+        covered, problems = native.check(self.up, self.out, self.macros, self.taken)
+        self.seconds["native"] += time.process_time() - clock
+        self.verdict("native", covered, problems)
 
     def _discard(self, reads: list[phases.Read]) -> None:
         before: Counter[str] = Counter()

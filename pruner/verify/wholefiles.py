@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from pruner.verify.native import NATIVE
 from pruner.verify.tree import Tree
 
 ADDED = re.compile(
@@ -29,9 +30,15 @@ def additions(up: Tree, out: Tree) -> Iterable[str]:
 
 
 def changed_data(up: Tree, out: Tree) -> Iterable[str]:
-    """Files that are not Python and whose bytes changed."""
+    """Files that are neither Python nor sources (the check ``native``) and whose bytes changed."""
     for path in sorted(out.files.keys() & up.files.keys()):
-        if path.endswith(".py") or ".dist-info/" in path or up.files[path] is not None or out.files[path] is not None:
+        if (
+            path.endswith(".py")
+            or NATIVE.search(path)
+            or ".dist-info/" in path
+            or up.files[path] is not None
+            or out.files[path] is not None
+        ):
             continue
         if "/" not in path and ADDED.match(path):
             continue

@@ -1,0 +1,10 @@
+"""C, C++ and CUDA sources: decided ``#if`` branches, the include graph, what kept Python asks for.
+
+Works on lines of text; nothing is expanded or parsed beyond preprocessor directives.
+"""
+
+from pruner.native.branches import Branches, fold
+from pruner.native.condition import DEFINED, MacroFacts
+from pruner.native.sources import is_native, reached
+
+__all__ = ["DEFINED", "Branches", "MacroFacts", "fold", "is_native", "reached"]

@@ -1,0 +1,176 @@
+"""C, C++ and CUDA sources of a run: macro facts fold their branches, kept text decides which stay.
+
+A fact about a macro (``macro:USE_ROCM``) is admitted only when nothing that is kept defines or
+undefines the macro, in a source or as a compiler option (``-DUSE_ROCM``); otherwise it folds nothing and
+is reported with the places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pruner.edit import kept_ranges
+from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
+from pruner.native import DEFINED, MacroFacts, fold, is_native, reached
+
+PREFIX = "macro:"
+# What can name a source: code, build files. Lists of files for packaging (pyproject.toml, MANIFEST.in) ask for nothing.
+_TEXTS = re.compile(r"(?:\.(?:py|pyi|pyx|cmake|sh|mk|txt)|(?:^|/)(?:Makefile|CMakeLists\.txt))\Z")
+
+
+@dataclass(slots=True)
+class Natives:
+    """What the pass decided about sources that are not Python."""
+
+    edits: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
+    texts: dict[str, bytes] = field(default_factory=dict)
+    ranges: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    gone: list[tuple[str, Cause]] = field(default_factory=list)
+    removals: list[Removal] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    folds: dict[str, int] = field(default_factory=dict)
+    matched: set[str] = field(default_factory=set)
+
+
+def without_macros(policy: Policy) -> tuple[Fact, ...]:
+    """The facts that speak of Python."""
+    return tuple(f for f in policy.facts if not f.subject.startswith(PREFIX))
+
+
+def specialise_native(snapshot: Snapshot, policy: Policy, files: Mapping[str, bytes | None]) -> Natives:
+    """Fold and drop sources. ``files`` holds what the run changed (text) or removed (None) so far."""
+    out = Natives()
+    kept = [f.path for f in snapshot.files if f.link is None and files.get(f.path, b"") is not None]
+    sources = {path: snapshot.read(path) for path in kept if is_native(path)}
+    if not sources:
+        return out
+    texts = {path: files.get(path) or snapshot.read(path) for path in kept if _TEXTS.search(path)}
+    facts = [f for f in policy.facts if f.subject.startswith(PREFIX)]
+    admitted = _admit(facts, sources, texts, out)
+    macros = {fact.subject[len(PREFIX) :]: fact for fact in admitted}
+    values = {name: _value(fact) for name, fact in macros.items()}
+    for path, data in sorted(sources.items()):
+        if _edit(path, data, values, macros, policy, out):
+            sources[path] = out.texts[path]
+    _drop(sources, texts, policy, out)
+    return out
+
+
+def _line(data: bytes, at: int) -> int:
+    return data.count(b"\n", 0, at) + 1
+
+
+def _value(fact: Fact) -> int | str | None:
+    assert not isinstance(fact.values, Range)
+    if len(fact.values) != 1:
+        return DEFINED
+    value = fact.values[0]
+    if value is None or value is False:
+        return None
+    return value if type(value) is int else DEFINED
+
+
+def _admit(facts: list[Fact], sources: Mapping[str, bytes], texts: Mapping[str, bytes], out: Natives) -> list[Fact]:
+    admitted = []
+    for fact in facts:
+        name = fact.subject[len(PREFIX) :].encode()
+        stated = re.compile(rb"^[ \t]*#[ \t]*(?:define|undef)[ \t]+" + re.escape(name) + rb"\b", re.MULTILINE)
+        option = re.compile(rb"[-/][DU]" + re.escape(name) + rb"\b")
+        places = [
+            f"{path}:{_line(data, match.start())}"
+            for holder, pattern in ((sources, stated), (texts, option))
+            for path, data in sorted(holder.items())
+            if name in data
+            for match in pattern.finditer(data)
+        ]
+        if isinstance(fact.values, Range) or (None in fact.values and len(fact.values) > 1):
+            places = places or [f"{fact.location.file}:{fact.location.line} gives no single value"]
+        if any(name in data for data in sources.values()):
+            out.matched.add(fact.rule)
+        if places:
+            text = f"{fact.subject} folds nothing: kept code sets the macro at {', '.join(places[:5])}"
+            out.findings.append(
+                Finding("PR223", fact.location.file, fact.location.line, text, "drop what sets it, or the fact")
+            )
+        else:
+            admitted.append(fact)
+    return admitted
+
+
+def _edit(path: str, data: bytes, values: MacroFacts, macros: Mapping[str, Fact], policy: Policy, out: Natives) -> bool:
+    branches = fold(data, values)
+    if not branches.gone and not branches.renamed:
+        return False
+    starts = [0]
+    for text in data.split(b"\n"):
+        starts.append(min(starts[-1] + len(text) + 1, len(data)))
+    edits: list[Edit] = []
+    for first, last, names in _united(branches.gone):
+        cause = _cause(names, macros, policy)
+        edits.append(Edit(starts[first], starts[last + 1], b"", cause))
+        out.removals.append(Removal(path, first + 1, last + 1, "branch", "", cause))
+        for rule in cause.rules:
+            out.folds[rule] = out.folds.get(rule, 0) + 1
+    for line, old, new, names in branches.renamed:
+        at = data.index(old.encode(), data.index(b"#", starts[line]))
+        stop = at + len(old)
+        if new == "else":  # the condition goes with the keyword; a comment behind it stays
+            end = starts[line + 1] - (1 if data[starts[line + 1] - 1 : starts[line + 1]] == b"\n" else 0)
+            rest = data[stop:end]
+            comment = min((i for i in (rest.find(b"//"), rest.find(b"/*")) if i >= 0), default=-1)
+            tail = b"\r" if rest.endswith(b"\r") else b""
+            stop = stop + comment - 1 if comment > 0 else end - len(tail)
+        edits.append(Edit(at, stop, new.encode(), _cause(names, macros, policy)))
+    edits.sort(key=lambda e: e.start)
+    out.edits[path] = tuple(edits)
+    parts, at = [], 0
+    for edit in edits:
+        parts += [data[at : edit.start], edit.text]
+        at = edit.stop
+    out.texts[path] = b"".join([*parts, data[at:]])
+    out.ranges[path] = kept_ranges(data, edits)
+    return True
+
+
+def _united(gone: list[tuple[int, int, frozenset[str]]]) -> list[tuple[int, int, frozenset[str]]]:
+    """Ranges that meet and rest on the same macros are one; ranges never overlap."""
+    out: list[tuple[int, int, frozenset[str]]] = []
+    for first, last, names in gone:
+        if out and out[-1][1] + 1 == first and out[-1][2] == names:
+            out[-1] = (out[-1][0], last, names)
+        else:
+            out.append((first, last, names))
+    return out
+
+
+def _cause(names: frozenset[str], macros: Mapping[str, Fact], policy: Policy) -> Cause:
+    rules = tuple(sorted({macros[n].rule for n in names}))
+    chain = tuple(
+        f"{PREFIX}{n} by {macros[n].rule} ({macros[n].location.file}:{macros[n].location.line}): "
+        f"{policy.by_id[macros[n].rule].because if macros[n].rule in policy.by_id else ''}"
+        for n in sorted(names)
+    )
+    return Cause("fact", rules, chain)
+
+
+def _drop(sources: Mapping[str, bytes], texts: Mapping[str, bytes], policy: Policy, out: Natives) -> None:
+    drops = [t for t in policy.drops if t.kind == "native"]
+    if not drops:
+        return
+    kept = [t.text for t in (*policy.keeps, *policy.roots) if t.kind == "path"]
+    asked = reached(texts, sources, [p for p in sources if any(fnmatchcase(p, k) for k in kept)])
+    for path in sorted(sources):
+        named = [t for t in drops if fnmatchcase(path, t.text)]
+        if not named or path in asked:
+            continue
+        rule = named[0]
+        out.matched.update(t.rule for t in named)
+        because = policy.by_id[rule.rule].because if rule.rule in policy.by_id else ""
+        chain = (
+            "no kept file names it and no kept source includes it",
+            f"{rule.rule} ({rule.location.file}:{rule.location.line}): {because}",
+        )
+        out.gone.append((path, Cause("unreached", (rule.rule,), chain)))
