@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -86,7 +87,9 @@ def chain(body: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
 
 program = st.recursive(
     leaf,
-    lambda inner: st.one_of(chain(inner), st.lists(inner, min_size=1, max_size=3).map(lambda x: sum(x, []))),
+    lambda inner: st.one_of(
+        chain(inner), st.lists(inner, min_size=1, max_size=3).map(lambda x: list(itertools.chain.from_iterable(x)))
+    ),
     max_leaves=8,
 )
 

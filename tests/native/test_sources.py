@@ -128,7 +128,7 @@ def test_a_wrong_cut_is_refuted(tmp_path: Path, path: str, text: str | None) -> 
     shutil.rmtree(out)
 
 
-SOURCES = {p: b"" for p in ("k/csrc/moe/x.cuh", "k/csrc/attn/x.cuh", "k/csrc/y.cu", "k/csrc/z.cpp", "other/w.cu")}
+SOURCES = dict.fromkeys(("k/csrc/moe/x.cuh", "k/csrc/attn/x.cuh", "k/csrc/y.cu", "k/csrc/z.cpp", "other/w.cu"), b"")
 
 
 @pytest.mark.parametrize(
