@@ -113,9 +113,12 @@ def wrong_side(source: Source) -> Iterator[tuple[int, str, Span]]:
 
 
 def imported(source: Source) -> Iterator[tuple[int, str, Span]]:
-    """An import is gone."""
+    """An import is gone that the file reads."""
+    read = {n.id for n in ast.walk(source.tree) if isinstance(n, ast.Name)}
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != "__future__":
+        if not isinstance(node, ast.Import | ast.ImportFrom) or getattr(node, "module", "") == "__future__":
+            continue
+        if any((alias.asname or alias.name.partition(".")[0]) in read for alias in node.names):
             yield node.lineno, "import", source.without(node)
 
 
@@ -293,10 +296,12 @@ def mutants(files: dict[str, bytes], count: int, seed: int) -> list[Mutant]:
     found: list[Mutant] = []
     used: set[str] = set()
     kinds = [*KINDS, WHOLE]
-    tries = 0
+    turn = tries = failed = 0
     while len(found) < count and tries < count * 60:
-        kind = kinds[len(found) % len(kinds)]
-        tries += 1
+        if failed > 40:  # no file has a place for this kind
+            turn, failed = turn + 1, 0
+        kind = kinds[turn % len(kinds)]
+        tries, failed = tries + 1, failed + 1
         path = dice.choice(paths)
         if path in used and tries < count * 30:
             continue
@@ -304,6 +309,7 @@ def mutants(files: dict[str, bytes], count: int, seed: int) -> list[Mutant]:
         if made is not None:
             found.append(made)
             used.add(path)
+            turn, failed = turn + 1, 0
     return found
 
 

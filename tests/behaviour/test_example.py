@@ -1,0 +1,116 @@
+"""The checks that run trees, on a program of our own that needs no package: right prunings pass, planted faults do not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from pruner.errors import PruneError
+from pruner.model import Verdict
+from pruner.verify.behaviour import CHECKS, Design, run
+
+STAGES = {"": ("modules", "client")}
+UPSTREAM = {
+    "sglang/__init__.py": "__all__ = ['ask']\nfrom sglang.client import ask\n",
+    "sglang/flags.py": "def is_amd():\n    return False\n\n\n_is_amd = is_amd()\n",
+    "sglang/client.py": (
+        "from sglang.flags import _is_amd\n\nif _is_amd:\n    import amd\n\n\n"
+        "def ask(text, limit=3):\n    if _is_amd:\n        return amd.ask(text)\n    yield text[:limit]\n\n\n"
+        "class Base:\n    pass\n\n\nclass Client(Base):\n    retries = 2\n\n    def send(self, word, *, twice=False):\n"
+        "        return word\n\n    def amd_send(self, word):\n        return amd.send(word)\n"
+    ),
+    "sglang/launch_server.py": (
+        "import argparse\n\nfrom sglang.client import Client\n\nBACKENDS = ['cuda', 'amd']\n\n\ndef main():\n"
+        "    parser = argparse.ArgumentParser()\n    parser.add_argument('--port', type=int, default=3000)\n"
+        "    parser.add_argument('--backend', choices=BACKENDS)\n    print(Client, parser.parse_args())\n\n\n"
+        "if __name__ == '__main__':\n    main()\n"
+    ),
+    "sglang/amd_only.py": "import amd\n",
+}
+GOOD = {
+    **UPSTREAM,
+    "sglang/client.py": UPSTREAM["sglang/client.py"]
+    .replace("from sglang.flags import _is_amd\n\nif _is_amd:\n    import amd\n\n\n", "")
+    .replace("    if _is_amd:\n        return amd.ask(text)\n", "")
+    .replace("\n    def amd_send(self, word):\n        return amd.send(word)\n", ""),
+    "sglang/launch_server.py": UPSTREAM["sglang/launch_server.py"].replace("['cuda', 'amd']", "['cuda']"),
+    "sglang/amd_only.py": None,
+}
+DROPS = Design([("rules.amd", "sglang.launch_server.BACKENDS[amd]")])
+
+
+def planted(file: str, old: str, new: str) -> Mapping[str, str | None]:
+    text = GOOD[file]
+    assert text is not None and old in text
+    return {**GOOD, file: text.replace(old, new)}
+
+
+def verdicts(folder: Path, output: Mapping[str, str | None], design: Design = DROPS) -> dict[str, Verdict]:
+    for name, files in (("up", UPSTREAM), ("out", output)):
+        for path, text in files.items():
+            if text is not None:
+                (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name / path).write_text(text, "utf-8")
+    rows = run(
+        folder / "up",
+        folder / "out",
+        Path(sys.executable),
+        design=design,
+        checks=["import-run", "names", "plain-host"],
+        stages=STAGES,
+        needed=(),
+    )
+    return {row.check: row for row in rows}
+
+
+def test_a_right_pruning_passes(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, GOOD)
+    assert [row.result for row in found.values()] == ["passed"] * 3, found
+    assert "1 members removed" in found["names"].covered
+    assert found["plain-host"].details == ("sglang.launch_server --help --backend: choice amd is gone: rules.amd",)
+
+
+FAULTS = {
+    "a module that no longer imports": (
+        "import-run", planted("sglang/flags.py", "_is_amd = is_amd()", "_is_amd = is_amd(1)"), "takes 0 positional"),
+    "a generator became a function": (
+        "names", planted("sglang/client.py", "    yield text", "    return text"), "generator"),
+    "another default": ("names", planted("sglang/client.py", "limit=3", "limit=4"), "limit=4"),
+    "a base class less": ("names", planted("sglang/client.py", "class Client(Base)", "class Client"), "bases changed"),
+    "another constant": ("names", planted("sglang/client.py", "retries = 2", "retries = 3"), "retries"),
+    "a name that is no longer bound at run time": (
+        "names",
+        planted("sglang/client.py", "class Base:", "if len('') > 1:\n    ask = print\ndel ask\n\n\nclass Base:"),
+        "ask",
+    ),
+    "an option's default": ("plain-host", planted("sglang/launch_server.py", "3000", "3001"), "--port"),
+    "an option less": (
+        "plain-host", planted("sglang/launch_server.py", "    parser.add_argument('--backend', choices=BACKENDS)\n", ""),
+        "options lost ['--backend']"),
+    "a command that fails": ("plain-host", planted("sglang/launch_server.py", "    main()\n", "    man()\n"), "NameError"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("check", "output", "says"), FAULTS.values(), ids=FAULTS)
+def test_a_planted_fault_is_refuted(check: str, output: Mapping[str, str | None], says: str, tmp_path: Path) -> None:
+    found = verdicts(tmp_path, output)[check]
+    assert found.result == "refuted"
+    assert says in "\n".join(found.details)
+
+
+def test_a_lost_choice_needs_a_rule(tmp_path: Path) -> None:
+    found = verdicts(tmp_path, GOOD, Design())["plain-host"]
+    assert found.result == "refuted"
+    assert "choice amd is lost, and no rule names it" in found.details[0]
+
+
+def test_what_cannot_run_is_not_run(tmp_path: Path) -> None:
+    for python, says in ((None, "no interpreter"), (tmp_path / "python", "does not start")):
+        rows = run(tmp_path, tmp_path, python)
+        assert [(row.check, row.result) for row in rows] == [(check, "not run") for check in CHECKS]
+        assert all(says in row.covered for row in rows)
+    with pytest.raises(PruneError):
+        run(tmp_path, tmp_path, None, checks=["imports-run"])

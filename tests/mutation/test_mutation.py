@@ -1,0 +1,66 @@
+"""A seeded sample of wrong prunings of the cases' programs: every one is refuted, or named here."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pruner.pipeline import run_case
+from pruner.verify import run
+from pruner.verify.rules import read_case
+from tests.mutation.judge import Judge
+from tests.mutation.mutants import KINDS, Mutant, mutants
+from tests.mutation.score import judge
+
+CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "cases").glob("*/facts.yaml"))
+SEED, PROGRAMS, EACH = 5, 20, 3
+# Not refuted, and why: kind, case and place.
+UNSEEN: dict[str, str] = {}
+
+
+def planted(folder: Path, case: Path, count: int, seed: int) -> tuple[Judge, list[Mutant]]:
+    """A judge of the case's output, and mutants of it."""
+    run_case(case, folder / "out", 1)
+    judged = Judge(case / "in", folder / "out", read_case(case / "facts.yaml"))
+    files = {path: judged.out.read(path) for path in judged.out.files if not path.endswith("_prune_guard.py")}
+    return judged, mutants(files, count, seed)
+
+
+@pytest.mark.parametrize("case", random.Random(SEED).sample(CASES, PROGRAMS), ids=lambda path: path.name)
+def test_wrong_prunings_are_refuted(case: Path, tmp_path: Path) -> None:
+    judged, made = planted(tmp_path, case, EACH, SEED)
+    assert made
+    scores = judge(judged, made, 1, judged.first(), lambda text: None)
+    names = {f"{s.mutant.kind} {case.name}/{s.mutant.path}:{s.mutant.line}" for s in scores if not s.caught}
+    assert names <= set(UNSEEN), sorted(names - set(UNSEEN))
+
+
+def test_a_variant_is_judged_as_a_tree_on_disk_is(tmp_path: Path) -> None:
+    """What is remembered of the unchanged files changes no answer."""
+    case = CASES[1]
+    judged, made = planted(tmp_path, case, 8, SEED)
+    clean = judged.first()
+    assert not any(clean.values())
+    for number, mutant in enumerate(made):
+        folder = tmp_path / str(number)
+        shutil.copytree(tmp_path / "out", folder)
+        for path, data in mutant.changes:
+            if data is None:
+                (folder / path).unlink()
+            else:
+                (folder / path).write_bytes(data)
+        rows = run(case / "in", folder, [], facts_yaml=case / "facts.yaml", jobs=1)
+        expected = {row.check: list(row.details) for row in rows}
+        assert judged.again(dict(mutant.changes)) == expected, mutant
+
+
+def test_same_seed_same_mutants() -> None:
+    text = b"import a\n\n\nclass A(a.B):\n    def m(self, x=1):\n        if x and self:\n            return 1\n        return 2\n"
+    files = {f"m{number}.py": text for number in range(40)}
+    made = mutants(files, 30, 3)
+    assert made == mutants(files, 30, 3) and len(made) == 30
+    assert len({mutant.kind for mutant in made}) >= 10
+    assert {mutant.kind for mutant in made} <= {*KINDS, "module gone"}
