@@ -18,6 +18,7 @@ from pruner.cli.options import (
     cores,
     jobs_option,
     json_option,
+    overlay_option,
     path_type,
     print_json,
     upstream_option,
@@ -51,6 +52,7 @@ _BRIEF = ("schema", "tool", "upstream", "policy", "totals", "removed", "removed_
 @click.option("--dry-run", is_flag=True, help="Do everything but write.")
 @click.option("--force", is_flag=True, help="Replace an output folder that is not an earlier output.")
 @cache_option
+@overlay_option
 @click.pass_context
 def prune(
     context: click.Context,
@@ -63,6 +65,7 @@ def prune(
     dry_run: bool,
     force: bool,
     cache: Path | None,
+    overlay: Path | None,
 ) -> int:
     """Specialise an upstream tree to the facts that rules state, drop what nothing reaches, check the result.
 
@@ -94,6 +97,7 @@ def prune(
         dry_run=dry_run,
         force=force,
         cache=cache or default_cache(),
+        overlay=overlay,
     )
     with Screen() as screen:
         result = run(options, screen.progress)
@@ -158,6 +162,7 @@ def fetch(version: str | None, unlocked: bool, offline: bool, lock: Path | None,
 @jobs_option
 @json_option
 @cache_option
+@overlay_option
 def verify(
     output: Path,
     rules: tuple[Path, ...],
@@ -169,6 +174,7 @@ def verify(
     jobs: int | None,
     as_json: bool,
     cache: Path | None,
+    overlay: Path | None,
 ) -> int:
     """Check a pruned tree against the upstream and the rules it was made from.
 
@@ -186,6 +192,7 @@ def verify(
         checks=checks,
         python=python if behaviour else None,
         require=require,
+        overlay=overlay,
     )
     verdicts = verify_output(options)
     screen = Screen()

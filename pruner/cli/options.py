@@ -54,6 +54,12 @@ def upstream_option(command: _F) -> _F:
     return click.option("--upstream", metavar="PATH|VERSION", help=text)(command)
 
 
+def overlay_option(command: _F) -> _F:
+    text = "Local patches and files to put on the checked tree: DIR/*.patch in name order, DIR/files/."
+    kind = path_type(exists=True, file_okay=False)
+    return click.option("--overlay", type=kind, envvar="PRUNE_OVERLAY", metavar="DIR", help=text)(command)
+
+
 def reports_option(command: _F) -> _F:
     text = "The reports of the run to ask about."
     return click.option("--reports", type=path_type(file_okay=False), default=REPORTS, show_default=True, help=text)(

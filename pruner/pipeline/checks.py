@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pruner import verify
 from pruner.errors import cannot
-from pruner.model import Verdict
+from pruner.model import Snapshot, Verdict
+from pruner.pipeline.overlay import judge, read_overlay, same, take_off
 from pruner.source import default_cache, open_snapshot
 from pruner.verify import behaviour
 
@@ -30,6 +34,7 @@ class VerifyOptions:
     checks: tuple[str, ...] = ()
     python: Path | None = None
     require: tuple[str, ...] = ()
+    overlay: Path | None = None
 
 
 def unasked() -> list[Verdict]:
@@ -38,7 +43,11 @@ def unasked() -> list[Verdict]:
 
 
 def verify_output(options: VerifyOptions) -> list[Verdict]:
-    """One verdict a check. Raises PruneError when a tree cannot be read or a check does not exist."""
+    """One verdict a check. An overlay is taken off in a copy, which is judged, and then judged itself.
+
+    Raises PruneError when a tree cannot be read or a check does not exist, PR314 for another overlay than the
+    output was made with.
+    """
     output = options.output
     if not (output / "PRUNED.json").is_file():
         raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
@@ -47,8 +56,31 @@ def verify_output(options: VerifyOptions) -> list[Verdict]:
         if name not in known:
             raise cannot("verify", "PR403", f"no check is called {name!r}", f"known: {', '.join(known)}")
     wanted = options.checks or known
+    over = read_overlay(options.overlay)
+    recorded = json.loads((output / "PRUNED.json").read_bytes()).get("overlay")
+    if not same(over, recorded):
+        text = "was made with another overlay" if recorded else "was made without an overlay"
+        raise cannot(str(output), "PR314", text, "name the one it was made with by --overlay, or run prune again")
     snapshot = open_snapshot(options.upstream, options.cache or default_cache())
     rules = list(options.rules) or [RULES]
+    if over is None:
+        return _verdicts(options, snapshot, output, rules, wanted)
+    with tempfile.TemporaryDirectory() as folder:
+        below = Path(folder) / "below"
+        shutil.copytree(output, below, symlinks=True)
+        for path, content in take_off(over, output).items():
+            if content is None:
+                (below / path).unlink()
+            else:
+                (below / path).parent.mkdir(parents=True, exist_ok=True)
+                (below / path).write_bytes(content)
+        found = _verdicts(options, snapshot, below, rules, wanted)
+    return [*found, *judge(snapshot.root, output, rules, snapshot.python_root, options.jobs)]
+
+
+def _verdicts(
+    options: VerifyOptions, snapshot: Snapshot, output: Path, rules: list[Path], wanted: Sequence[str]
+) -> list[Verdict]:
     found: list[Verdict] = []
     if static := _of(verify.CHECKS, wanted):
         found += verify.run(

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pruner import emit, report, verify
-from pruner.errors import ExitCode, cannot
+from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
+from pruner.pipeline.overlay import Overlay, judge, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
 from pruner.source import open_snapshot, read_tree
@@ -39,6 +40,7 @@ class RunOptions:
     force: bool
     cache: Path
     checks: tuple[str, ...] | None = None  # None: all
+    overlay: Path | None = None  # local patches and files; see pruner.pipeline.overlay
 
 
 def run(options: RunOptions, progress: Progress) -> RunResult:
@@ -72,6 +74,7 @@ def _run(
 ) -> RunResult:
     emit.check_paths(snapshot.root, options.output, options.reports)
     emit.check_target(options.output, force=options.force)
+    over = read_overlay(options.overlay)
     modules = module_paths(snapshot)
     package, name, below = guard.place(modules)
     with emit.lock_target(options.output):
@@ -86,9 +89,11 @@ def _run(
         verdicts: list[Verdict] = []
         if not options.dry_run:
             progress("write", 0.0)
-            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, progress)
+            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress)
         refuted = any(v.result == "refuted" for v in verdicts)
         document = report.build(snapshot, policy, outcome, verdicts, extra=extra)
+        if over is not None:
+            document["overlay"] = over.document()
         if not options.dry_run and options.reports is not None:
             progress("report", 0.0)
             reports = options.reports
@@ -133,11 +138,13 @@ def _emit_checked(
     extra: dict[str, bytes],
     rules: Sequence[Path],
     facts: Path | None,
+    over: Overlay | None,
     progress: Progress,
 ) -> list[Verdict]:
     """Write aside, verify, then put in place (a case's output is put in place whatever the checks say).
 
     The manifest that is put in place says what the checks said; that of the judged tree could not yet.
+    An overlay is put on what passed; the result is checked again, by the checks that can judge it.
     """
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
@@ -147,8 +154,22 @@ def _emit_checked(
         verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
         return verdicts
-    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, verdicts)
-    emit.emit_output(snapshot, outcome, options.output, extra, force=options.force)
+    local: dict[str, bytes] = {}
+    shown = outcome
+    if over is not None:
+        try:
+            changed = put_on(over, aside)
+        except PruneError:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
+        shown = replace(outcome, files=outcome.files | {p: d for p, d in changed.items() if p not in extra})
+        local = {p: d for p, d in changed.items() if p in extra and d is not None}
+        emit.emit_output(snapshot, shown, aside, extra | local)
+        verdicts = [*verdicts, *judge(snapshot.root, aside, rules, snapshot.python_root, options.jobs)]
+        if any(v.result == "refuted" for v in verdicts):
+            return verdicts
+    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, verdicts, over.document() if over else None)
+    emit.emit_output(snapshot, shown, options.output, extra | local, force=options.force)
     shutil.rmtree(aside, ignore_errors=True)
     return verdicts
 

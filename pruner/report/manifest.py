@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pruner import __version__
@@ -13,12 +13,19 @@ from pruner.report.paths import RuleFiles, encode
 SCHEMA = "prune-manifest/1"
 
 
-def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome, verdicts: Sequence[Verdict] = ()) -> bytes:
+def manifest(
+    snapshot: Snapshot,
+    policy: Policy,
+    outcome: Outcome,
+    verdicts: Sequence[Verdict] = (),
+    overlay: Mapping[str, Any] | None = None,
+) -> bytes:
     """The manifest's bytes; one fact and one file a line.
 
     ``files`` maps each surviving upstream path to ``true`` (byte for byte) or to the
     inclusive upstream line ranges that survive. ``checks`` says what each check answered when the tree
-    was made: passed, refuted or not run. Raises ValueError for an edited file
+    was made: passed, refuted or not run. ``overlay`` names local changes that were put on afterwards; the
+    ranges of what they touch are those before. Raises ValueError for an edited file
     without ranges (a fault of the engine).
     """
     names = RuleFiles(policy.files)
@@ -37,6 +44,8 @@ def manifest(snapshot: Snapshot, policy: Policy, outcome: Outcome, verdicts: Seq
         "guards": [],
         "checks": {row.check: row.result for row in verdicts},
     }
+    if overlay is not None:
+        head["overlay"] = dict(overlay)
     parts = {key: _dump(value) for key, value in head.items()}
     parts["facts"] = _block("[", [_dump(fact) for fact in facts], "]")
     rows = [f"{_dump(path)}: {_dump(kept[path])}" for path in sorted(kept, key=encode)]

@@ -22,6 +22,7 @@ def report_markdown(document: Mapping[str, Any]) -> str:
         ("Rules that removed most", _rules(document)),
         ("Removed, by kind", _kinds(document)),
         ("Capabilities", _capabilities(document)),
+        ("Overlay", _overlay(document)),
         ("Findings", _findings(document)),
         ("Checks", _verdicts(document)),
     )
@@ -104,6 +105,17 @@ def _capabilities(document: Mapping[str, Any]) -> list[str]:
         return []
     cells = [(row["kind"], number(row["kept"]), number(row["dropped"])) for row in found["rows"]]
     return table(("kind", ">kept", ">dropped"), cells)
+
+
+def _overlay(document: Mapping[str, Any]) -> list[str]:
+    """Local changes; they are not in the counts."""
+    found = document.get("overlay")
+    if not found:
+        return []
+    cells = [(code(row["name"]), "patch", row["sha256"][:12]) for row in found["patches"]]
+    cells += [(code(row["path"]), "file", row["sha256"][:12]) for row in found["files"]]
+    touched = ", ".join(code(path) for path in found["patched"][:TOP]) or "nothing"
+    return [*table(("name", "what", "sha256"), cells), "", f"Patched: {touched}. Not in the counts above."]
 
 
 def _findings(document: Mapping[str, Any]) -> list[str]:

@@ -33,6 +33,7 @@ class RunOptions:
     dry_run: bool
     force: bool
     cache: Path
+    overlay: Path | None = None
 
 
 @pytest.fixture
