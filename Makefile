@@ -98,7 +98,7 @@ mutate: dev-env
 	$(PY) -m tests.mutation "$$($(PRUNE) fetch)" generated $(RULES)
 
 test: dev-env
-	$(PY) -m pytest -q -n 2
+	$(PY) -m pytest -q -n 2 --dist loadgroup
 
 lint: dev-env
 	$(PY) -m ruff format --check $(LINTED)

@@ -20,8 +20,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         name = item.nodeid.removeprefix("tests/")
         if name in PENDING:
             item.add_marker(pytest.mark.xfail(reason=PENDING[name], strict=True))
-
-
-# Not run yet: the generated programs of tests/properties still find faults of the engine (see CHANGELOG.md,
-# "Known faults"), and the release test takes minutes; run them by name: pytest tests/properties tests/ecosystem.
-collect_ignore = ["properties", "ecosystem"]

@@ -47,6 +47,22 @@ def separate(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple(out)
 
 
+def trim_end(data: bytes, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """Where the end of a file goes, the blank lines in front of it go as well."""
+    out = list(edits)
+    at, index = len(data), len(out) - 1
+    while index >= 0 and not out[index].text and out[index].stop == at:
+        edit = out[index]
+        before = out[index - 1].stop if index else 0
+        kept = len(data[before : edit.start].rstrip())
+        start = data.find(b"\n", before + kept, edit.start) + 1 if kept or not index else before
+        if data[edit.start - 1 : edit.start] != b"\n" or not start:
+            break
+        out[index] = Edit(start, edit.stop, b"", edit.cause)
+        at, index = start, index - 1
+    return tuple(out)
+
+
 def _word(byte: bytes) -> bool:
     return byte.isalnum() or byte == b"_" or byte >= b"\x80"
 

@@ -82,6 +82,8 @@ _TEXT_METHODS = frozenset(["startswith", "endswith", "lower", "upper", "strip", 
 class World(Protocol):
     """What the evaluator asks about the program."""
 
+    gone: dict[str, str]  # members of classes, canonical, that rules drop: the rule
+
     def chain(self, module: str, root: str, path: tuple[str, ...]) -> Value | None:
         """Value of a chain that starts at a global name of ``module``."""
 
@@ -256,12 +258,26 @@ class Evaluator:
         if len(rest) != 1:
             return None
         op, right_expr = rest[0]
+        if op in ("is", "is not", "==", "!=") and self.world.gone:
+            rule = self._gone(left_expr) or self._gone(right_expr)
+            if rule:  # nothing can be what a rule dropped
+                return V.make([op in ("is not", "!=")], frozenset({rule}))
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
         left = self.value(left_expr)
         right = self._tuple(right_expr) if right_expr[0] == "t" else self.value(right_expr)
         if left is None or right is None:
             return boolean
         return compare(op, left, right) or boolean
+
+    def _gone(self, e: Expr) -> str:
+        """Rule id when the expression is a member of a class that a rule drops."""
+        if e[0] == "n" and e[2]:
+            return self.world.gone.get(self.world.canonical(self.module, e[1], e[2]), "")
+        if e[0] == "v" and e[2] and self.locals is not None:
+            target = self.locals.target(e[1])
+            if target is not None:
+                return self.world.gone.get(self.world.canonical(target[0], target[1], target[2] + e[2]), "")
+        return ""
 
     def _tuple(self, e: Expr) -> Value | None:
         parts = [self.value(p) for p in e[2]]

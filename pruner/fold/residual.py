@@ -118,6 +118,8 @@ class Unit:
     lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
     stores: list[MemberStore] = field(default_factory=list)  # into attributes that facts speak of
     definers: list[tuple[str, str, str]] = field(default_factory=list)  # class, member that facts speak of, kind
+    globals: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # `global` statements: position, names
+    loose: set[tuple[int, int]] = field(default_factory=set)  # imports (position, index) whose reads are not followed
 
 
 LEAVES, RAISES, FOLDED = 1, 2, 4
@@ -126,12 +128,14 @@ LEAVES, RAISES, FOLDED = 1, 2, 4
 class Walker:
     """Walks statements of one module."""
 
-    def __init__(self, world: World, module: str, importer: Any, dropped: Any = None) -> None:
+    def __init__(self, world: World, module: str, importer: Any, dropped: Any = None, early: bool = False) -> None:
         self.world = world
         self.module = module
         self.importer = importer  # (stmt, alias index) -> Target, for function-level imports
         self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
         self.entry_test: Any = None  # (dotted table name, value) → {index: rule} for entries that rules drop
+        self.member_test: Any = None  # (module, "Class.member") → the rule that drops it, or ""
+        self._numbers: dict[int, int] = {}  # position → the number that an auto() would lose
         self.names: list[str] = []  # enclosing functions and classes
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
@@ -140,9 +144,8 @@ class Walker:
         # Module and class bodies, decorators and defaults run wherever the module is imported, also on a
         # client host without a device: only facts that hold there fold them.
         self._early = Evaluator(getattr(world, "at_import", world), module, self.local)
-        if module in getattr(world, "asking", ()):
-            self._full = self._early
-        self.early: frozenset[str] = frozenset()  # definitions of this module that its import calls
+        if early or module in getattr(world, "asking", ()):
+            self._full = self._early  # code at import calls what is walked
         self.unit = Unit()
         self._full_red = Reducer(self._full, self.unit.remains)
         self._early_red = Reducer(self._early, self.unit.remains)
@@ -152,8 +155,6 @@ class Walker:
 
     @property
     def _importing(self) -> bool:
-        if self.names and self.names[0] in self.early:
-            return True
         return all(scope.is_class for scope in self.local.stack)
 
     @property
@@ -175,8 +176,10 @@ class Walker:
         (self.red.test if test else self.red.value)(e)
         for index in range(before, len(chains)):
             self._note(chains[index], pos)
-        if self.unit.remains.rebound and self.local.stack:
-            self.local.stack[-1].bound |= self.unit.remains.rebound
+        if self.unit.remains.rebound:
+            if self.local.stack:
+                self.local.stack[-1].bound |= self.unit.remains.rebound
+            self.unit.remains.rebound.clear()  # `:=` binds here, not in the scopes walked later
 
     def _note(self, chain: Expr, pos: int) -> None:
         self.unit.lines.append((len(self.unit.lines), pos))
@@ -281,14 +284,15 @@ class Walker:
             if effect is None or (not self._is_elif(s) and (s[3] is not effect or effect[0] == ":=")):
                 if effect is not None:
                     self.read(effect, s[1], test=True)
+                if self._is_elif(s):
+                    self._chain(s)  # the head stays, so what follows this arm is an `elif` as well
                 dead, live = (no, yes) if truth[0] else (yes, no)
                 dropped = () if effect is s[3] else (s[3],)
                 self.unit.decisions[s[1]] = Decision("yes" if truth[0] else "no", truth[1], effect)
                 self._remove(s[1], dead, dropped)
                 end = self.block(live)
                 return end | FOLDED if end else 0
-        if len(no) == 1 and no[0][0] == "if" and no[0][1] & 0xFFFF == s[1] & 0xFFFF:
-            self._elifs.add(no[0][1])  # same column: `elif`, not `else:` with an `if` inside
+        self._chain(s)
         if s[1] in self.frozen:
             known = self.ev.truth(s[3])
             if known is not None and known[1] and self.ev.droppable(s[3]) and not binds(s[3]):
@@ -302,6 +306,11 @@ class Walker:
         if yes and no and first & 3 and second & 3:
             return first | second
         return 0
+
+    def _chain(self, s: Stmt) -> None:
+        no = s[5]
+        if len(no) == 1 and no[0][0] == "if" and no[0][1] & 0xFFFF == s[1] & 0xFFFF:
+            self._elifs.add(no[0][1])  # same column: `elif`, not `else:` with an `if` inside
 
     def _is_elif(self, s: Stmt) -> bool:
         return s[1] in self._elifs
@@ -384,6 +393,17 @@ class Walker:
         if len(s) > 6:
             self.read(s[6], s[1])
         scope = self.local.stack[-1] if self.local.stack else None
+        if scope is not None and scope.is_class and self.member_test is not None and s[1] not in self.frozen:
+            rule = self._dropped_member(s)
+            if rule:
+                self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}), "entry")
+                self._remove(s[1], (s,), ())
+                return 0
+            if s[1] in self._numbers:
+                origin = frozenset(self.member_test(self.module, ".".join(self.names)).values())
+                self.unit.remains.actions.append((value, "literal", self._numbers[s[1]], origin))
+                self.targets(s[3], s[1])
+                return 0
         if scope is not None and s[1] in scope.top:
             known = self.ev.value(value)
             if known is not None and known.origin and known.values is not None:
@@ -511,7 +531,9 @@ class Walker:
         return 0
 
     def _global(self, s: Stmt) -> int:
-        if s[0] == "nonlocal":  # Python refuses `nonlocal x` when no enclosing function binds x
+        if s[0] == "global":
+            self.unit.globals.append((s[1], s[3]))
+        else:  # Python refuses `nonlocal x` when no enclosing function binds x
             for name in s[3]:
                 for scope in reversed(self.local.stack[:-1]):
                     if name in scope.names and not scope.is_class:
@@ -546,15 +568,19 @@ class Walker:
         aliases = s[3] if s[0] == "import" else s[5]
         for index, (name, asname) in enumerate(aliases):
             bound = asname or (name.split(".")[0] if s[0] == "import" else name)
-            status = "read" if local[index] == "n" or not self.local.stack else "tried" if self.trying else ""
+            own = local[index] == "v" and bool(self.local.stack)
+            in_class = own and self.local.stack[-1].is_class  # an attribute of the class, read from anywhere
+            status = "read" if not own or in_class else "tried" if self.trying else ""
             self.unit.imports.append((s, index, status))
-            if local[index] == "v" and self.local.stack:
-                scope = self.local.stack[-1]
-                scope.bound.add(bound)
-                if bound in scope.once:
-                    target = self.importer(s, index)
-                    if target is not None:
-                        scope.imports[bound] = target
+            if not own:
+                continue
+            scope = self.local.stack[-1]
+            scope.bound.add(bound)
+            target = self.importer(s, index) if bound in scope.once else None
+            if target is not None:
+                scope.imports[bound] = target
+            else:
+                self.unit.loose.add((s[1], index))
         return 0
 
     # -- definitions ------------------------------------------------------------------------
@@ -667,12 +693,21 @@ class Walker:
         self.class_body(s)
         return 0
 
+    def _dropped_member(self, s: Stmt) -> str:
+        if len(s[3]) != 1 or s[3][0][0] != "v" or s[5] not in "=:":
+            return ""
+        known: dict[str, str] = self.member_test(self.module, ".".join(self.names))
+        return known.get(s[3][0][1], "")
+
     def class_body(self, s: Stmt) -> None:
         """Walk a class body; methods are walked as functions."""
         self.names.append(s[3])
         if not self.world.members.names.isdisjoint(s[8]):
             owner = ".".join([self.module, *self.names])
             self.unit.definers += [(owner, n, k) for n, k in _members(s[7]) if n in self.world.members.names]
+        if self.member_test is not None:
+            gone = self.member_test(self.module, ".".join(self.names))
+            self._numbers.update(renumbered(s, gone) if gone else {})
         while True:
             mark = self._mark()
             if self.methods is not None and not self.local.stack:
@@ -695,6 +730,37 @@ _NAMES = {
     "pass": "nothing", "global": "global", "nonlocal": "global", "del": "del", "assert": "assert",
     "import": "import", "from": "import",
 }  # fmt: skip
+
+
+def renumbered(owner: Stmt, gone: Any) -> dict[int, int]:
+    """Numbers that the ``auto()`` of enum members have now and would lose: position → number.
+
+    ``A = auto(); GONE = auto(); B = auto()``: B is 3 and stays 3.
+    """
+    bases = {(base[1], *base[2])[-1].lstrip(".") for base in owner[5] if base[0] == "n"}
+    if "StrEnum" in bases or "str" in bases:
+        return {}  # auto() is the member's name there
+    flag = bool(bases & {"Flag", "IntFlag"})
+
+    def following(last: int) -> int:
+        return 1 << last.bit_length() if flag else last + 1
+
+    found: dict[int, int] = {}
+    before = after = 0
+    for s in owner[7]:
+        if s[0] != "=" or len(s[3]) != 1 or s[3][0][0] != "v" or s[3][0][1].startswith("_"):
+            continue
+        value, dropped = s[4], s[3][0][1] in gone
+        if value[0] == "n" and value[2][-1:] == ("()",) and (value[1], *value[2])[-2].lstrip(".") == "auto":
+            before = following(before)
+            if not dropped:
+                if following(after) != before:
+                    found[s[1]] = before
+                after = before
+        elif value[0] == "c" and isinstance(value[1], int):
+            before = max(before, value[1])
+            after = after if dropped else max(after, value[1])
+    return found
 
 
 def _blocks(s: Stmt) -> list[Block]:

@@ -16,11 +16,13 @@ class Drops:
         symbols: dict[tuple[str, str], str],
         entries: dict[str, dict[str, str]] | None = None,
         kept_entries: dict[str, list[str]] | None = None,
+        members: dict[str, dict[str, str]] | None = None,
     ) -> None:
         self.modules = modules  # module → rule id
         self.symbols = symbols  # (module, name) → rule id
         self.entries = entries or {}  # canonical table or registering function → key pattern → rule id
         self.kept_entries = kept_entries or {}
+        self.members = members or {}  # module → "Class.member" → rule id
         self.entries_met: set[str] = set()  # rules whose entry was found
 
     def module(self, name: str) -> bool:
@@ -30,6 +32,15 @@ class Drops:
     def symbol(self, module: str, name: str) -> bool:
         """True when the global is dropped."""
         return (module, name) in self.symbols
+
+    def member(self, module: str, name: str) -> str:
+        """Rule id that drops ``Class.member`` of a module, or ""."""
+        return self.members[module].get(name, "") if module in self.members else ""
+
+    def members_of(self, module: str, owner: str) -> dict[str, str]:
+        """Members of a class of the module that rules drop: name → rule id."""
+        head = owner + "."
+        return {n[len(head) :]: r for n, r in self.members.get(module, {}).items() if n.startswith(head)}
 
     def find(self, module: str, name: str) -> tuple[str, str] | None:
         """(dropped name, rule id) for what ``from module import name`` asks for, or None."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pruner.model.ir import Expr
 
 if TYPE_CHECKING:
+    from pruner.fold.reduce import Remains
     from pruner.graph.live import Marker
 
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__", "importlib.util.find_spec", "runpy.run_module")
@@ -60,6 +61,37 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.need(found, rest.split(".")[0], node, "text", 0)
 
 
+_CODE = re.compile(r"[^\W\d]\w*")
+
+
+def code(marker: Marker, module: str, node: str, values: list[str]) -> None:
+    """Texts beside ``eval`` or ``exec``: their identifiers may be globals of the module."""
+    state = marker.out.states[module]
+    for text in values:
+        for name in _CODE.findall(text):
+            marker.use_name(name)
+            if name in state.names:
+                marker.need(module, name, node, "text", 0)
+
+
+def spellings(remains: Remains) -> set[str]:
+    """Names that ``getattr(self, name)`` may be handed: keywords of calls, words of texts (``"visit-x"``)."""
+    found = {key for call in remains.calls if call[0] == "k" for key, _ in call[3] if key}
+    for text in remains.texts:
+        if not text.isidentifier():
+            found.update(_CODE.findall(text.replace("-", "_")))
+    return found
+
+
+def declared(stmt: Expr) -> set[str]:
+    """The same of a definition: its own name, its parameters, the fields of a class."""
+    if stmt[0] == "def":
+        return {stmt[3], *stmt[6][0]}
+    if stmt[0] == "class":
+        return {stmt[3], *(t[1] for s in stmt[7] if s[0] == "=" and s[5] in ":?" for t in s[3])}
+    return set()
+
+
 def _script(marker: Marker, node: str, text: str) -> None:
     suffix = "/" + text.lstrip("./")
     for module, (path, _) in marker.table.paths.items():
@@ -71,7 +103,10 @@ def _script(marker: Marker, node: str, text: str) -> None:
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
     indirect = any(_reads_by_variable(marker, module, e) for e in found)
+    loads = any(_loads_by_variable(marker, module, e) for e in found)
     for e in found:
+        if loads and (e[0] == "j" or _joined(e) is not None):
+            _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
         if e[0] == "j":
             _built_target(marker, node, e)
             if indirect:  # name = f"forward_{kind}" … getattr(self, name)
@@ -202,31 +237,73 @@ def _callee(marker: Marker, module: str, func: Expr) -> str:
 
 
 def _import_call(marker: Marker, module: str, node: str, e: Expr) -> None:
-    argument = e[2][0]
-    pattern = _pattern(argument)
-    table = marker.table
-    if pattern is None:
-        return
+    argument, package = e[2][0], e[2][1] if len(e[2]) > 1 else dict(e[3]).get("package")
+    base = _piece(marker, module, package) if package is not None else None
+    pattern = _load_pattern(marker, module, node, argument, base or "")
+    for name in dict(e[3]).get("fromlist", ("t", "l", ()))[2] if pattern else ():
+        _keep_matching(marker, module, node, rf"{pattern}\.{_piece(marker, module, name) or '.+'}")
+
+
+def _load_pattern(marker: Marker, module: str, node: str, argument: Expr, package: str = "") -> str:
+    """Keep the modules whose names a built text can be; the pattern, or "" when it can be anything."""
+    pattern = _piece(marker, module, argument) or ""
+    if pattern.startswith(r"\."):
+        own = module if marker.table.is_package(module) else module.rpartition(".")[0]
+        pattern = (package or re.escape(own)) + pattern
+    head = re.match(r"(?:\w|\\\.)+", pattern)
+    # What comes first must be a package of the tree, or all of it.
+    if head is None or pattern.startswith(".") or head[0].replace("\\", "").split(".")[0] not in marker.table:
+        return ""
+    if head[0] != pattern and r"\." not in head[0]:
+        return ""
+    _keep_matching(marker, module, node, pattern)
+    return pattern
+
+
+def _keep_matching(marker: Marker, module: str, node: str, pattern: str) -> None:
     declared = [d for d in marker.policy.dynamics if d.site == module]
-    for candidate in sorted(table.paths):
-        if re.fullmatch(pattern, candidate) and not any(candidate.startswith(d.package + ".") for d in declared):
+    wanted = re.compile(pattern)
+    for candidate in sorted(marker.table.paths):
+        if wanted.fullmatch(candidate) and not any(candidate.startswith(d.package + ".") for d in declared):
             marker.escape(candidate, node, 0, private=False)
-    if len(e[2]) > 1 and argument[0] == "c" and str(argument[1]).startswith(".") and e[2][1][0] == "c":
-        target = f"{e[2][1][1]}{argument[1]}"
-        if target in table.paths:
-            marker.escape(target, node, 0, private=False)
 
 
-def _pattern(argument: Expr) -> str | None:
-    """A regular expression for the names that a built string can be; None when it can be anything."""
-    if argument[0] == "c" and isinstance(argument[1], str):
-        return re.escape(argument[1])
-    if argument[0] != "j":
+def _piece(marker: Marker, module: str, e: Expr) -> str | None:
+    """A regular expression for the texts that an expression can be; None when it can be anything."""
+    if e[0] == "c":
+        return re.escape(e[1]) if isinstance(e[1], str) else None
+    if e[0] == "o" and len(e[1]) == 1:
+        return _piece(marker, module, e[1][0])  # a field of an f-string
+    if e[0] == "n" and not e[2] and e[1] in ("__name__", "__package__"):
+        whole = e[1] == "__name__" or marker.table.is_package(module)
+        return re.escape(module if whole else module.rpartition(".")[0])
+    if e[0] == "n":
+        known = marker.world.chain(module, e[1], e[2])
+        if known is not None and known.single and known.values and isinstance(known.values[0], str):
+            return re.escape(known.values[0])
         return None
-    parts = _flatten(argument)
-    if not parts or parts[0] is None or "." not in parts[0]:
+    joined = _joined(e)
+    if joined is not None:
+        mark, parts = joined
+        return re.escape(mark).join(_piece(marker, module, p) or ".+" for p in parts)
+    if e[0] != "j":
         return None
-    return "".join(".+" if p is None else re.escape(p) for p in parts)
+    pieces = [_piece(marker, module, p) for p in e[1]]
+    return "".join(p if p is not None else ".+" for p in pieces) if any(pieces) else None
+
+
+def _joined(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
+    """Separator and parts of ``".".join([a, b])``."""
+    if e[0] != "k" or e[1][0] != "x" or e[1][2] != (".join",) or len(e[2]) != 1 or e[2][0][0] != "t":
+        return None
+    mark = e[1][1]
+    return (mark[1], e[2][0][2]) if mark[0] == "c" and isinstance(mark[1], str) else None
+
+
+def _loads_by_variable(marker: Marker, module: str, e: Expr) -> bool:
+    if e[0] != "k" or e[1][0] not in ("n", "v") or not e[2]:
+        return False
+    return _callee(marker, module, e[1]) in _IMPORTERS and e[2][0][0] == "v"
 
 
 def _flatten(e: Expr) -> list[str | None]:

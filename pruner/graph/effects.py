@@ -121,6 +121,37 @@ def foreign_base(world: ProgramWorld, module: str, stmt: Any, depth: int = 0) ->
     return any(key not in ("metaclass",) for key, _ in stmt[6])
 
 
+def runtime_protocol(world: ProgramWorld, module: str, stmt: Any) -> bool:
+    """True for a class that ``isinstance`` checks by the names of its methods."""
+    return any(callee(world, module, d) == "typing.runtime_checkable" for d in stmt[4])
+
+
+def abstract(world: ProgramWorld, module: str, stmt: Any) -> bool:
+    """True for a method without which, or without whose override, a class cannot be made."""
+    return any(callee(world, module, d).startswith("abc.abstract") for d in stmt[4])
+
+
+def derives(world: ProgramWorld, module: str, stmt: Any, wanted: set[tuple[str, str]], depth: int = 0) -> bool:
+    """True when a base of the class, at any distance, is one of these classes."""
+    for base in stmt[5]:
+        if base[0] == "o" and base[1]:
+            base = base[1][0]
+        if base[0] != "n":
+            continue
+        symbol, rest = world.follow(module, base[1], tuple(step for step in base[2] if step[0] == "."))
+        if symbol.kind != "binding" or rest:
+            continue
+        if (symbol.module, symbol.name) in wanted or (
+            depth < 20
+            and any(
+                s.kind == "class" and derives(world, symbol.module, s.stmt, wanted, depth + 1)
+                for s in world.stores(symbol.module, symbol.name)
+            )
+        ):
+            return True
+    return False
+
+
 def callee(world: ProgramWorld, module: str, e: Any) -> str:
     """Canonical name of what an expression calls or, for a decorator, of the decorator itself."""
     if e[0] == "k":

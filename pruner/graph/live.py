@@ -22,7 +22,8 @@ import networkx as nx
 from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
 from pruner.graph.drops import Drops
-from pruner.graph.effects import MODULE_HOOKS, STDLIB, decorated, foreign_base
+from pruner.graph.early import ImportTime
+from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, runtime_protocol
 from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
@@ -89,6 +90,10 @@ class Marker:
         self._lost: set[tuple[str, str]] = set()
         self._unread: list[tuple[str, Stmt, int]] = []
         self.member_check = MemberCheck(self)
+        self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
+        self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
+        self.early = ImportTime(world, self._again)
+        self._loads: dict[str, set[str]] = {}  # module → what function-level imports of it load
 
     # -- state ------------------------------------------------------------------------------
 
@@ -131,10 +136,19 @@ class Marker:
         state = self.out.states[module]
         self._take(module, module, state.unit)
         summary = state.summary
+        self.early.body(summary)
         if "__all__" in state.names and not summary.plain_all:
             for text in state.unit.remains.texts:  # __all__.extend(["V"])
                 if text in state.names:
                     self.need(module, text, module, "__all__", 0)
+        self._run_effects(module, state)
+        for rule in self.policy.dynamics:
+            if rule.site and rule.site == module:
+                self.members(rule.package, rule.members, module)
+
+    def _run_effects(self, module: str, state: ModuleState) -> None:
+        """What runs whenever the module is imported."""
+        summary = state.summary
         for item in state.items:
             if item.effect:
                 self.live(module, item, module, "effect")
@@ -147,17 +161,24 @@ class Marker:
                 target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
                 if target not in self.table:
                     self.live(module, item, module, "star")
-        for rule in self.policy.dynamics:
-            if rule.site and rule.site == module:
-                self.members(rule.package, rule.members, module)
 
     def _import_effect(self, state: ModuleState, item: Item) -> bool:
         if item.kind not in ("import", "star"):
             return False
         for target in self._targets(state.summary, item):
-            if not self.drops.module(target) and self.effectful(target, state.summary.module):
+            if not self.drops.module(target) and (
+                self.effectful(target, state.summary.module) or self._rebinds(state, target)
+            ):
                 return True
         return False
+
+    def _rebinds(self, importer: ModuleState, target: str) -> bool:
+        """Loading ``pkg.thing`` for the first time takes the name from what ``pkg`` itself binds to it."""
+        package, _, name = target.rpartition(".")
+        if package == importer.summary.module or package not in self.table.paths:
+            return False
+        state = self.state(package)
+        return state is not None and target not in state.eager and self.world.attribute(package, name).kind == "binding"
 
     def _targets(self, summary: Summary, item: Item) -> list[str]:
         s = item.stmt
@@ -276,6 +297,9 @@ class Marker:
         while True:
             self._drain()
             changed = self._keep_cycles()
+            changed |= self._keep_loaders()
+            changed |= self._keep_subclasses()
+            changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
             if not changed and not self._keep_required():
@@ -304,9 +328,11 @@ class Marker:
             self._run_import(state, item, node)
             return
         dynamic.pickle_hooks(self, item.stmt, node)
-        unit = walk_item(self.world, state.summary, self.drops, item)
+        unit = walk_item(self.world, state.summary, self.drops, item, self.is_early(module, item))
         state.touched |= bool(unit.decisions or unit.remains.actions)
         self._take(module, node, unit)
+        for name in dynamic.declared(item.stmt):
+            self.use_name(name)
         if item.names == ("__all__",) and not state.summary.plain_all:
             for text in unit.remains.texts:  # a list that code extends is not edited: its names stay
                 self.need(module, text, node, "__all__", item.stmt[1])
@@ -319,8 +345,16 @@ class Marker:
     def _sort_methods(self, module: str, item: Item) -> None:
         """Methods of a live class: those that something may call now, and those that wait for their name."""
         foreign = foreign_base(self.world, module, item.stmt)
+        checked = runtime_protocol(self.world, module, item.stmt)
+        for method in item.methods:
+            # isinstance() of a protocol, and making an instance, ask for these by name.
+            if checked or abstract(self.world, module, method.stmt):
+                self.use_name(method.stmt[3])
         for method in item.methods:
             name = method.stmt[3]
+            method.dropped = self.drops.member(module, f"{item.names[0]}.{name}")
+            if method.dropped:
+                continue
             if foreign or self._special(module, item, method) or self._named(name):
                 self._live_method(module, item, method)
             else:
@@ -330,7 +364,7 @@ class Marker:
         name = method.stmt[3]
         if (name.startswith("_") and name.endswith("_")) or name in MODULE_HOOKS:
             return True
-        if item.api and not name.startswith("_"):
+        if (item.api and not name.startswith("_")) or method.stmt[1] in self.out.states[module].forced:
             return True
         return bool(decorated(self.world, module, method.stmt[4]))
 
@@ -363,14 +397,37 @@ class Marker:
                 for module, node, pos in self._waiting_names.pop(name):
                     self.need(module, name, node, "value", pos)
 
+    def is_early(self, module: str, item: Item, method: Method | None = None) -> bool:
+        """True when code at import may call the function, or the method of the class."""
+        if not self.early.active or item.kind not in ("def", "class"):
+            return False
+        if method is not None:
+            return self.early.method(module, item.names[0], method.stmt[3])
+        return item.kind == "def" and self.early.function(module, item.names[0])
+
+    def _again(self, module: str, name: str) -> None:
+        """Code at import may call what was walked as code that runs later: walk it once more."""
+        state = self.out.states.get(module)
+        for item in state.items if state is not None else ():
+            if item.kind == "def" and item.walked and item.names[0] == name:
+                item.walked = False
+                self.work.append((module, item))
+            for method in item.methods:
+                if method.walked and (name in item.names or name == "." + method.stmt[3]):
+                    method.walked = False
+                    self._methods.append((module, item, method))
+
     def _run_method(self, module: str, item: Item, method: Method) -> None:
         if method.walked:
             return
         method.walked = True
         node = f"{module}:{item.names[0]}"
-        unit = walk_method(self.world, self.out.states[module].summary, self.drops, item, method)
+        early = self.is_early(module, item, method)
+        unit = walk_method(self.world, self.out.states[module].summary, self.drops, item, method, early)
         self.out.states[module].touched |= bool(unit.decisions or unit.remains.actions)
         self._take(module, node, unit)
+        for name in dynamic.declared(method.stmt) - {method.stmt[3]}:
+            self.use_name(name)
 
     def _run_import(self, state: ModuleState, item: Item, node: str) -> None:
         s, summary = item.stmt, state.summary
@@ -437,15 +494,36 @@ class Marker:
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
         for stmt, index, status in unit.imports:
-            self._local_import(module, node, stmt, index, status)
+            self._local_import(module, node, stmt, index, status, (stmt[1], index) in unit.loose)
         for name in remains.attributes:
+            self.use_name(name)
+        for name in dynamic.spellings(remains):
             self.use_name(name)
         listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
         dynamic.texts(self, module, node, remains.texts, listing)
+        if any(c[1] in ("eval", "exec") and c[0] == "n" and c[2][:1] != (".",) for c in remains.chains):
+            dynamic.code(self, module, node, remains.texts)
         dynamic.calls(self, module, node, remains.calls)
         dynamic.reflections(self, node, remains.reflected)
 
+    def _subclasses(self, module: str, root: str, path: tuple[str, ...]) -> None:
+        """``Base.__subclasses__()``: whatever derives from ``Base`` is asked for."""
+        symbol, rest = self.world.follow(module, root, path)
+        if symbol.kind == "binding" and rest[:1] == (".__subclasses__",):
+            self._listed.add((symbol.module, symbol.name))
+
+    def _gone_member(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
+        """Live code that asks a class for the member which a rule drops."""
+        text = self.world.canonical(module, root, path)
+        for name in self.world.gone:
+            if text == name or text.startswith((name + ".", name + "(", name + "[")):
+                self.out.dropped_uses.append(DroppedUse(node.split(":")[0], pos, name, False))
+
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
+        if ".__subclasses__" in path:
+            self._subclasses(module, root, path)
+        if self.world.gone and path:
+            self._gone_member(module, root, path, node, pos)
         if module[0] == "=":
             origin, steps = module[1:], ([f".{root}"] if root else []) + list(path)
             if origin not in self.table or self.drops.find(origin, root) is not None:
@@ -454,9 +532,9 @@ class Marker:
             return
         self.need(module, root, node, "read", pos)
         symbol = self.world.symbol(module, root)
-        if symbol.kind == "module":
-            self._walk_path(symbol.module, path, node, pos)
-        elif symbol.kind == "unknown" and module in self.out.states:
+        for target in self.world.modules_behind(symbol):
+            self._walk_path(target, path, node, pos)
+        if symbol.kind == "unknown" and module in self.out.states:
             # A name that only a frozen branch binds: its import is dead, but it must still resolve.
             state = self.out.states[module]
             for item in state.names.get(root, ()):
@@ -470,21 +548,20 @@ class Marker:
 
     def _walk_path(self, module: str, path: tuple[str, ...], node: str, pos: int) -> None:
         """Follow attribute reads through modules of the tree."""
-        for step in path:
-            if step[0] != ".":
-                break
-            name = step[1:]
-            if name == "__dict__":
-                self.escape(module, node, pos)
-                return
-            self.need(module, name, node, "read", pos)
-            symbol = self.world.attribute(module, name)
-            if symbol.kind != "module":
-                return
-            module = symbol.module
-        else:
-            if module in self.table.paths:
+        if not path or path[0][0] != ".":
+            if not path and module in self.table.paths:
                 self.as_value(module, node, pos)
+            return
+        name = path[0][1:]
+        if name == "__dict__":
+            self.escape(module, node, pos)
+            return
+        self.need(module, name, node, "read", pos)
+        for target in self.world.modules_behind(self.world.attribute(module, name)):
+            if target == f"{module}.{name}":
+                self._submodules.add((node.split(":")[0], target))
+            if target != module:
+                self._walk_path(target, path[1:], node, pos)
 
     def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
         """A module is loaded by name, or listed as a whole: all of it (all public names) may be read."""
@@ -517,7 +594,7 @@ class Marker:
             else:
                 self._waiting_names.setdefault(name, []).append((module, node, pos))
 
-    def _local_import(self, module: str, node: str, s: Stmt, index: int, status: str) -> None:
+    def _local_import(self, module: str, node: str, s: Stmt, index: int, status: str, loose: bool) -> None:
         summary = self.out.states[module].summary
         target, name = self.table.import_target(summary, s, index)
         if s[0] == "import":
@@ -541,11 +618,16 @@ class Marker:
             self.execute(target, node, "lazy import", path, line)
         if name and name != "*":
             self.need(target, name, node, "lazy import", s[1])
+        self._loads.setdefault(module, set()).update(self._targets(summary, _alias(s, index)))
+        if loose:  # nobody follows the name: what it stands for is a value
+            for found in self.world.modules_behind(self.world.attribute(target, name if name != "*" else "")):
+                self.as_value(found, node, s[1])
 
     def _keeps_unread(self, module: str, s: Stmt, index: int) -> bool:
         summary = self.out.states[module].summary
-        item = Item(s, (), "import", index)
-        return any(self.effectful(t, module) for t in self._targets(summary, item) if not self.drops.module(t))
+        return any(
+            self.effectful(t, module) for t in self._targets(summary, _alias(s, index)) if not self.drops.module(t)
+        )
 
     def members(self, package: str, members: tuple[str, ...], node: str) -> None:
         """Modules that a declared walk or built name yields."""
@@ -634,6 +716,83 @@ class Marker:
                         state.required[item.stmt[1]] = "cycle"
                         changed = True
         return changed
+
+    def _keep_bindings(self) -> bool:
+        """A variable that is bound in a ``try`` or a loop, which stays: its other assignments stay as well."""
+        changed = False
+        for module, state in list(self.out.states.items()):
+            for items in state.names.values() if state.executed else ():
+                if len(items) > 1 and any(i.live and i.kind == "value" for i in items):
+                    for item in items:
+                        if item.kind == "value" and not item.live and not item.dropped:
+                            self.live(module, item, module, "bound elsewhere")
+                            changed = True
+        return changed
+
+    def _keep_subclasses(self) -> bool:
+        """Deriving from a class whose subclasses are listed has an effect."""
+        if not self._listed:
+            return False
+        found = False
+        for module, state in list(self.out.states.items()):
+            for item in state.items:
+                if item.kind == "class" and not item.effect and not item.dropped:
+                    if derives(self.world, module, item.stmt, self._listed):
+                        item.effect = "listed as a subclass"
+                        state.effects.append((item.stmt[1], item.effect))
+                        found = True
+        if not found:
+            return False
+        self._effects.clear()
+        for module, state in list(self.out.states.items()):
+            if state.executed:
+                self._run_effects(module, state)
+        return True
+
+    def _keep_loaders(self) -> bool:
+        """``pkg.sub`` is an attribute only once somebody imported it: when the reader does not, others' imports stay."""
+        changed = False
+        for reader, child in sorted(self._submodules):
+            if child in self._loaded_by(reader) or child in self._loaded_by(child.rpartition(".")[0]):
+                continue
+            changed |= self._keep_imports_of({child}) or self._keep_imports_of(self._loaders(child))
+        return changed
+
+    def _keep_imports_of(self, wanted: set[str]) -> bool:
+        """Keep what nobody reads of the imports, in live code, of one of these modules."""
+        changed = False
+        for module, state in list(self.out.states.items()):
+            for item in state.items if state.executed else ():
+                if item.kind in ("import", "star") and not item.live:
+                    if not wanted.isdisjoint(self._targets(state.summary, item)):
+                        self.live(module, item, module, "loads a submodule")
+                        changed = True
+        for row in list(self._unread):
+            module, stmt, index = row
+            if not wanted.isdisjoint(self._targets(self.out.states[module].summary, _alias(stmt, index))):
+                self._unread.remove(row)
+                self._local_import(module, module, stmt, index, "read", False)
+                changed = True
+        return changed
+
+    def _loaders(self, child: str) -> set[str]:
+        """Modules known so far whose bodies load ``child``, at any distance."""
+        found = {child}
+        while True:
+            more = {m for m, s in self.out.states.items() if m not in found and not found.isdisjoint(s.eager)}
+            if not more:
+                return found
+            found |= more
+
+    def _loaded_by(self, module: str) -> set[str]:
+        """Modules of the tree that are loaded when functions of ``module`` run."""
+        state = self.state(module)
+        found = set(self._loads.get(module, ()))
+        if state is not None:
+            for item in state.items:
+                if item.live and item.kind in ("import", "star") and not item.conditional:
+                    found.update(self._targets(state.summary, item))
+        return found
 
     def _keep_required(self) -> bool:
         """An import that must run and lost every alias keeps its first one."""
@@ -748,6 +907,10 @@ class Marker:
         return item.names[0] in _names_read(state.summary)
 
 
+def _alias(s: Stmt, index: int) -> Item:
+    return Item(s, (), "import", index)
+
+
 def _names_read(summary: Summary) -> set[str]:
     """Every global name that the unfolded module reads."""
     return _reads(summary.body)
@@ -779,16 +942,17 @@ def _reads(part: object) -> set[str]:
     return found
 
 
-def _walker(world: ProgramWorld, summary: Summary, drops: Drops) -> Walker:
-    walker = Walker(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
-    walker.early = summary.early
+def _walker(world: ProgramWorld, summary: Summary, drops: Drops, early: bool) -> Walker:
+    resolve, dropped = function_import(world, summary), dropped_import(world, summary, drops)
+    walker = Walker(world, summary.module, resolve, dropped, early)
+    walker.member_test = drops.members_of if summary.module in drops.members else None
     walker.entry_test = drops.dropped_entries if drops.entries else None
     return walker
 
 
-def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -> Unit:
-    """Walk one live item as its own unit."""
-    walker = _walker(world, summary, drops)
+def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, early: bool) -> Unit:
+    """Walk one live item as its own unit. ``early``: code at import may call it."""
+    walker = _walker(world, summary, drops, early)
     s = item.stmt
     if item.kind == "def":
         for part in (*s[4], *s[5]):
@@ -808,8 +972,8 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item) -
     return walker.unit
 
 
-def walk_method(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, method: Method) -> Unit:
+def walk_method(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, method: Method, early: bool) -> Unit:
     """Walk one live method as its own unit."""
-    walker = _walker(world, summary, drops)
+    walker = _walker(world, summary, drops, early)
     walker.method(item.stmt, method.stmt)
     return walker.unit

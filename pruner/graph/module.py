@@ -47,6 +47,7 @@ class Method:
     stmt: Stmt
     live: bool = False
     walked: bool = False
+    dropped: str = ""  # rule id of a drop rule that names it
 
 
 @dataclass(slots=True)
@@ -64,6 +65,7 @@ class ModuleState:
     valued: bool = False
     required: dict[int, str] = field(default_factory=dict)  # imports that must run, by position: why
     frozen: set[int] = field(default_factory=set)
+    forced: set[int] = field(default_factory=set)  # methods, by position, whose defaults do something
     touched: bool = False  # something of the file may change: the rewriter has to look
 
 
@@ -73,13 +75,16 @@ class ModuleWalker(Walker):
     def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops, frozen: set[int] | None = None) -> None:
         super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
         self.program = world
-        self.early = summary.early
         self.drops = drops
         self.frozen = set(frozen or ())
         self.state = ModuleState(summary, self.unit)
         self._forced = 0  # inside for/while/with: everything runs
         self._tried = 0
         self._undecided = 0
+        # Annotations run where they stand, unless the module puts that off.
+        self._notes = not any(
+            s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in summary.body
+        )
 
     def walk(self) -> ModuleState:
         """Walk the whole body."""
@@ -144,7 +149,7 @@ class ModuleWalker(Walker):
             item = Item(s, names, "value", in_try=bool(self._tried))
             if self._tried:
                 item.effect = "in try"
-            elif not self.droppable(s[4]):
+            elif not self.droppable(s[4]) or (self._notes and len(s) > 6 and not self.droppable(s[6])):
                 item.effect = "call"
                 self._effect(s, "assigned call")
             self._add(item)
@@ -199,7 +204,8 @@ class ModuleWalker(Walker):
         if not self._top:
             return super()._class(s)
         item = Item(s, (s[3],), "class")
-        self._definition(s, item, self._decorated(s[4]) or self._class_effect(s))
+        defaults = "default of a method" if self._defaults(s[7]) else ""
+        self._definition(s, item, self._decorated(s[4]) or self._class_effect(s) or defaults)
         return 0
 
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
@@ -257,13 +263,26 @@ class ModuleWalker(Walker):
                 return f"class keyword {name}"
         return self._body_effect(s[7])
 
+    def _defaults(self, body: Any) -> bool:
+        """True when a default of a method does something: the method stays then."""
+        found = False
+        for part in body:
+            if part[0] == "def" and not all(self.droppable(e) for e in part[5]):
+                self.state.forced.add(part[1])
+                found = True
+            for inner in (part[4], part[5]) if part[0] == "if" else ():
+                found |= self._defaults(inner)
+        return found
+
     def _body_effect(self, body: Any) -> str:
         for part in body:
             tag = part[0]
             if tag == "e" and part[3][0] != "c" and part[3] != ("o", ()) and not self.droppable(part[3]):
                 return "call in class body"
-            if tag == "=" and not self.droppable(part[4]) and part[5] != "?":
+            if tag == "=" and not self.droppable(part[4]) and (part[5] != "?" or self._notes):
                 return "call in class body"
+            if tag == "=" and self._notes and len(part) > 6 and not self.droppable(part[6]):
+                return "annotation in class body"
             if tag == "def":
                 why = self._decorated(part[4])
                 if why and not why.startswith("decorator ?"):

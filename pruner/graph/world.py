@@ -57,8 +57,12 @@ class ProgramWorld:
         self.members = Members(lost={name for place, name in poisoned or () if not place})
         self.policy = policy
         self.facts: dict[str, Value] = {}
+        self.withheld: dict[str, frozenset[str]] = {}  # facts that hold only where a device is, asked at import
         self.used: dict[str, int] = {}
         self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
+        self.gone: dict[str, str] = {  # members of classes, canonical, that rules drop: the rule
+            f"{home}.{name}": rule for home, members in self.drops.members.items() for name, rule in members.items()
+        }
         self.purities = Purities(policy.pure)
         self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
         self._symbols: dict[tuple[str, str], Any] = {}
@@ -73,6 +77,8 @@ class ProgramWorld:
         if device and any(f.rule in device for f in policy.facts):
             others = replace(policy, facts=tuple(f for f in policy.facts if f.rule not in device))
             self.at_import = ProgramWorld(table, others, poisoned, drops)
+            self.at_import.matched = self.matched
+            self.at_import.withheld = {s: v.origin for s, v in self.facts.items() if s not in self.at_import.facts}
 
     def _add_fact(self, fact: Fact) -> None:
         if isinstance(fact.values, Range):
@@ -247,6 +253,28 @@ class ProgramWorld:
             return Symbol("module", child)
         return Symbol("binding", module, name) if summary is not None and "__getattr__" in summary.stores else UNKNOWN
 
+    def modules_behind(self, symbol: Symbol, seen: frozenset[Symbol] = frozenset()) -> list[str]:
+        """Modules of the tree that a symbol is or may be: a name may have several imports, or a star as well."""
+        if symbol.kind == "module":
+            return [symbol.module]
+        if symbol.kind != "binding" or symbol in seen:
+            return []
+        summary = self.table.load(symbol.module)
+        if summary is None:
+            return []
+        found = [
+            self.attribute(*self.table.store_target(summary, store))
+            for store in self.stores(symbol.module, symbol.name)
+            if store.kind == "import"
+        ]
+        if (symbol.module, symbol.name) in self.poisoned:
+            for stmt, _ in summary.stars:
+                source = self.table.absolute(summary, stmt[3], stmt[4])
+                if source in self.table and self.exports(source, symbol.name):
+                    found.append(self.attribute(source, symbol.name))
+        seen = seen | {symbol}
+        return sorted({module for one in found for module in self.modules_behind(one, seen)})
+
     def follow(self, module: str, root: str, path: tuple[str, ...]) -> tuple[Symbol, tuple[str, ...]]:
         """Resolve a chain as far as it goes through modules: the symbol and what is left of the path."""
         symbol = self.symbol(module, root)
@@ -335,6 +363,7 @@ class ProgramWorld:
         if known is not None and not self._contradicted(text):
             self.matched |= known.origin
             return known
+        self.matched |= self.withheld.get(subject, frozenset())
         return None
 
     def _contradicted(self, text: str) -> bool:

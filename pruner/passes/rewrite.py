@@ -11,7 +11,7 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from pruner.edit import merge, separate
+from pruner.edit import merge, separate, trim_end
 from pruner.fold.residual import Unit
 from pruner.graph.live import Liveness, Marker, walk_item, walk_method
 from pruner.graph.module import ModuleWalker
@@ -76,13 +76,17 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     for old, item in zip(state.items, fresh.items, strict=True):
         if not old.live or item.kind in ("import", "star"):
             continue
-        units.append(walk_item(marker.world, summary, marker.drops, item))
+        units.append(walk_item(marker.world, summary, marker.drops, item, marker.is_early(module, item)))
         for known, method in zip(old.methods, item.methods, strict=True):
             if known.live:
-                units.append(walk_method(marker.world, summary, marker.drops, item, method))
+                early = marker.is_early(module, item, method)
+                units.append(walk_method(marker.world, summary, marker.drops, item, method, early))
             else:
                 name = f"{module}.{item.names[0]}.{method.stmt[3]}"
-                plan.dead[method.stmt[1]] = ("method", name, Cause("unreached", (), ("no live code names the method",)))
+                cause = Cause("unreached", (), ("no live code names the method",))
+                if known.dropped:
+                    cause = Cause("rule", (known.dropped,), (known.dropped,))
+                plan.dead[method.stmt[1]] = ("method", name, cause)
     pin = _pinner(marker)
     plan.guard = guard
     folds: dict[str, int] = {}
@@ -106,6 +110,8 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
             lines.append(node.lineno)
     _effects(lowering, plan)
     _dead_items(state, plan)
+    for unit in units:
+        _dead_globals(state, unit, plan)
     if summary.plain_all:
         _dead_exports(marker, live, state, plan)
     else:
@@ -117,7 +123,7 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     editor.expr.lines = sorted(lines)
     if inside:
         plan.fstrings = _fstrings(editor, lowering, inside, plan, pin)
-    edits = separate(data, merge(editor.run()))
+    edits = trim_end(data, separate(data, merge(editor.run())))
     return FileEdits(path, edits, tuple(editor.removals), tuple(sorted(folds.items())))
 
 
@@ -167,6 +173,15 @@ def _dead_items(state: Any, plan: Plan) -> None:
             plan.dead[item.stmt[1]] = (what, f"{state.summary.module}.{item.names[0]}", cause)
         elif item.kind == "star":
             plan.dead[item.stmt[1]] = ("import", "*", Cause("orphan", (), ("nothing that is kept comes from it",)))
+
+
+def _dead_globals(state: Any, unit: Unit, plan: Plan) -> None:
+    """``global X`` where every binding of X went: nothing of it is left in the function either."""
+    for pos, names in unit.globals:
+        items = [state.names.get(name, ()) for name in names]
+        if all(items) and not any(item.live for found in items for item in found):
+            cause = Cause("unreached", (), ("no live code reads the name",))
+            plan.dead[pos] = ("variable", f"{state.summary.module}.{names[0]}", cause)
 
 
 def _dead_exports(marker: Marker, live: Liveness, state: Any, plan: Plan) -> None:

@@ -200,7 +200,7 @@ class StatementEditor:
             return False
         decision = self.plan.decisions.get(pos)
         if decision is not None and decision.action == "cut":
-            self._record(node, "assert" if decision.detail == "assert" else "tail", "", self.pin(decision.origin))
+            self._record(node, decision.detail or "tail", "", self.pin(decision.origin))
             return self._hoist([node])
         if decision is not None and decision.action == "guard":
             return self._guarded(node, decision)
@@ -223,18 +223,28 @@ class StatementEditor:
             nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
         else:
             nodes = [(e, e) for e in value.elts]  # type: ignore[attr-defined]
-        elements = self._spans(value, nodes)
         dead = list(decision.detail)
         cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
         for index in dead:
             first, last = nodes[index]
             self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", f"[{index}]", cause))
+        self._take_out(value, nodes, dead, cause)
+
+    def _take_out(self, value: ast.expr, nodes: Sequence[tuple[Any, Any]], dead: list[int], cause: Cause) -> None:
+        """Take elements, (first, last) node each, out of a display that stays what it is."""
+        text = self.text
+        kept = [i for i in range(len(nodes)) if i not in dead]
+        bare = isinstance(value, ast.Tuple) and text.data[text.start(value) : text.start(value) + 1] != b"("
+        if not kept and (isinstance(value, ast.Set) or bare):
+            empty = b"()" if bare else b"set()"  # `{}` is a dict, and nothing at all is no tuple
+            self.edits.append(Edit(text.start(value), text.stop(value), empty, cause))
+            return
+        elements = self._spans(value, nodes)
         before = len(self.edits)
         self._remove_spans(elements, dead, cause)
-        kept = [i for i in range(len(elements)) if i not in dead]
         if isinstance(value, ast.Tuple) and len(kept) == 1:
             stop = elements[kept[0]][1]
-            rest = bytearray(self.text.data[stop : self.text.stop(value)])
+            rest = bytearray(text.data[stop : text.stop(value)])
             for edit in self.edits[before:]:
                 for at in range(max(edit.start, stop), min(edit.stop, stop + len(rest))):
                     rest[at - stop] = 0x20
@@ -258,7 +268,7 @@ class StatementEditor:
             left = bound
             while at < bound:
                 at = text.trim_left(at, bound)
-                byte = text.data[at : at + 1]
+                byte = text.data[at : at + 1] if at < bound else b""
                 if byte == b")":
                     stop = at + 1
                 elif byte == b",":
@@ -430,7 +440,7 @@ class StatementEditor:
 
     def _If(self, node: ast.If) -> bool:
         outer, self._head = self._head, node
-        left = self.fold_if(node, self.text.start(node), promoted=False)
+        left = self.fold_if(node, self.text.start(node), [])
         self._head = outer
         return left
 
@@ -447,35 +457,34 @@ class StatementEditor:
                 Edit(start, start, text + self.text.newline + self.text.indent(head.lineno), self._head_cause)
             )
 
-    def fold_if(self, node: ast.If, lead: int, promoted: bool) -> bool:
-        """An ``if`` at statement position; ``lead`` is where its text has to begin."""
+    def fold_if(self, node: ast.If, lead: int, before: list[bytes], promoted: bool = False) -> bool:
+        """An ``if`` at statement position; ``lead`` is where its text has to begin.
+
+        ``before``: statements that the heads above a promoted ``elif`` leave in front of it.
+        """
         decision = self.plan.decisions.get(place(node))
         if decision is not None and decision.action in ("yes", "no"):
             cause = self.pin(decision.origin)
-            effect = self._effect(node)
+            before = before + self._effect(node)
             if decision.action == "yes":
-                return self._take_body(node, lead, node.body, cause, effect)
+                return self._take_body(node, lead, node.body, cause, before)
             self._dead_part(node, node.body, cause)
-            if not node.orelse:
-                if effect:
-                    self._replace(lead, self._node_end(node), effect, node, cause)
-                    return True
-                return self._hoist(node.body, lead, node)
-            if self._is_elif(node):
-                left = self.fold_if(node.orelse[0], lead, promoted=True)  # type: ignore[arg-type]
-                self._hoist_before_head(node.body)
-                if effect and left:
-                    self.edits.append(
-                        Edit(lead, lead, effect + self.text.newline + self.text.indent(node.lineno), cause)
-                    )
-                elif effect:
-                    self._replace(lead, self._node_end(node), effect, node, cause)
-                return left or bool(effect)
-            return self._take_body(node, lead, node.orelse, cause, effect)
+            if node.orelse and not self._is_elif(node):
+                return self._take_body(node, lead, node.orelse, cause, before)
+            before = self._hoisted(node.body) + before
+            if node.orelse:
+                return self.fold_if(node.orelse[0], lead, before, promoted=True)  # type: ignore[arg-type]
+            if before:
+                self._replace(lead, self._node_end(node), self._lines(before, node), node, cause)
+            return bool(before)
         if promoted:
             # `elif x` becomes `if x`: everything before it goes, and so do the letters "el".
-            self.edits.append(Edit(lead, self.text.start(node) + 2, b"", self._head_cause))
+            prefix = self._lines([*before, b""], node)
+            self.edits.append(Edit(lead, self.text.start(node) + 2, prefix, self._head_cause))
         return self._undecided(node)
+
+    def _lines(self, parts: list[bytes], node: ast.stmt) -> bytes:
+        return (self.text.newline + self.text.indent(node.lineno)).join(parts)
 
     _head_cause: Cause = Cause("fact")
 
@@ -494,6 +503,11 @@ class StatementEditor:
         """An ``elif`` whose head stays."""
         decision = self.plan.decisions.get(place(node))
         if decision is None or decision.action not in ("yes", "no"):
+            if decision is not None and decision.action == "freeze" and decision.detail and not node.orelse:
+                colon = self.text.colon_after(self._after_test(node))  # `elif True:` is an `else:`
+                self.edits.append(Edit(self.text.start(node), colon, b"else:", self.pin(decision.origin)))
+                self.suite(node.body, node)
+                return
             self._undecided(node)
             return
         cause = self.pin(decision.origin)
@@ -557,8 +571,8 @@ class StatementEditor:
             return self.text.start(body[0])
         return self._else_line(node.body[-1], body[0])
 
-    def _take_body(self, node: Any, lead: int, body: Sequence[ast.stmt], cause: Cause, effect: bytes | None) -> bool:
-        """Replace ``if test: body else: other`` by one of its suites."""
+    def _take_body(self, node: Any, lead: int, body: Sequence[ast.stmt], cause: Cause, before: list[bytes]) -> bool:
+        """Replace ``if test: body else: other`` by one of its suites, after the statements ``before``."""
         text = self.text
         first = body[0]
         if body is node.body:
@@ -572,18 +586,13 @@ class StatementEditor:
             word = [k for k in text.keywords(line, self._begin(first)) if k[0] == b"else"][-1]
             head_stop = text.colon_after(word[2])
         left = self.suite(body, None, force=False)
-        hoisted = self._hoisted(self._other(node, body))
-        if not left and not effect and not hoisted:
+        before = self._hoisted(self._other(node, body)) + before
+        if not left and not before:
             return False
         if not left:
-            parts = ([effect] if effect else []) + hoisted
-            self._replace(
-                lead, self._node_end(node), (text.newline + text.indent(node.lineno)).join(parts), node, cause
-            )
+            self._replace(lead, self._node_end(node), self._lines(before, node), node, cause)
             return True
-        prefix = b"".join(
-            part + text.newline + text.indent(node.lineno) for part in ([effect] if effect else []) + hoisted
-        )
+        prefix = self._lines([*before, b""], node)
         same_line = first.lineno == text.data.count(b"\n", 0, head_stop) + 1
         if same_line:
             self.edits.append(Edit(lead, text.start(first), prefix, cause))
@@ -632,7 +641,8 @@ class StatementEditor:
             self._dead_part(node, node.body, cause)
             if not node.orelse:
                 if effect:
-                    self._replace(self.text.start(node), self._node_end(node), effect, node, cause)
+                    effect = self._hoisted(node.body) + effect
+                    self._replace(self.text.start(node), self._node_end(node), self._lines(effect, node), node, cause)
                     return True
                 return self._hoist(node.body, self.text.start(node), node)
             return self._take_body(node, self.text.start(node), node.orelse, cause, effect)
@@ -649,11 +659,11 @@ class StatementEditor:
     def _replace(self, start: int, stop: int, text: bytes, node: ast.stmt, cause: Cause) -> None:
         self.edits.append(Edit(start, stop, text, cause))
 
-    def _effect(self, node: Any) -> bytes | None:
-        """Source of what a decided test must still do."""
+    def _effect(self, node: Any) -> list[bytes]:
+        """Source of what a decided test must still do: one statement, or none."""
         parts = self.plan.effects.get(place(node))
         if not parts:
-            return None
+            return []
         word = self.plan.effect_words.get(place(node), "and")
         texts = []
         for part in parts:
@@ -666,7 +676,7 @@ class StatementEditor:
             closed = isinstance(part, (ast.NamedExpr, ast.BoolOp, ast.IfExp, ast.Lambda)) and len(parts) > 1
             texts.append(b"(" + text + b")" if closed or isinstance(part, ast.NamedExpr) else text)
         joined = f" {word} ".encode().join(texts)
-        return b"(" + joined + b")" if b"\n" in joined and not joined.startswith(b"(") else joined
+        return [b"(" + joined + b")" if b"\n" in joined and not joined.startswith(b"(") else joined]
 
     # -- global statements act on the whole function, wherever they stand --------------------------
 
@@ -734,18 +744,15 @@ class StatementEditor:
         if not isinstance(value, (ast.List, ast.Tuple)):
             return
         dead = [i for i, e in enumerate(value.elts) if isinstance(e, ast.Constant) and e.value in self.plan.exports]
-        if not dead or (isinstance(value, ast.Tuple) and len(value.elts) - len(dead) < 2):
-            if dead:  # ("one") is no tuple: keep its comma
-                dead = dead[: len(value.elts) - 2] if len(value.elts) > 2 else []
-            if not dead:
-                return
+        if not dead:
+            return
         cause = self.plan.exports[value.elts[dead[0]].value]  # type: ignore[attr-defined]
         for index in dead:
             element = value.elts[index]
             self.removals.append(
                 Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause)
             )
-        self._remove_spans(self._spans(value, [(e, e) for e in value.elts]), dead, cause)
+        self._take_out(value, [(e, e) for e in value.elts], dead, cause)
 
     def _remove_elements(self, elements: Sequence[Any], dead: list[int], cause: Cause) -> None:
         """Take nodes out of a comma separated list."""
@@ -778,14 +785,19 @@ class StatementEditor:
                 self.edits.append(Edit(start, end, b"", cause))
 
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
 def _own(node: ast.AST) -> list[ast.AST]:
     """Nodes of a statement that are not in a nested function or class."""
     found: list[ast.AST] = [node]
+    if isinstance(node, _SCOPES):
+        return found
     stack: list[ast.AST] = [node]
     while stack:
         current = stack.pop()
         for child in ast.iter_child_nodes(current):
-            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            if not isinstance(child, _SCOPES):
                 found.append(child)
                 stack.append(child)
     return found

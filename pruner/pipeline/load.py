@@ -14,6 +14,8 @@ from pruner.scan import summary as scan
 from pruner.scan.newer import lower_broken, lower_newer
 from pruner.scan.summary import Summary
 
+_ENCODING = "its encoding is not UTF-8"
+
 
 def lower_file(path: Path) -> tuple[bytes, str, int]:
     """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
@@ -21,14 +23,16 @@ def lower_file(path: Path) -> tuple[bytes, str, int]:
 
     data = path.read_bytes()
     lines = data.count(b"\n")
+    other = False
     try:
-        if tokenize.detect_encoding(io.BytesIO(data).readline)[0] not in ("utf-8", "utf-8-sig"):
-            raise ValueError("its encoding is not UTF-8")  # ast counts bytes of another text than the file's
+        other = tokenize.detect_encoding(io.BytesIO(data).readline)[0] not in ("utf-8", "utf-8-sig")
+        if other:
+            raise ValueError(_ENCODING)  # ast counts bytes of another text than the file's
         return scan.lower(data), "", lines
     except (SyntaxError, ValueError, AttributeError) as error:
         message = str(error)
     try:
-        return lower_newer(data), "newer", lines
+        return lower_newer(data), message if other else "newer", lines
     except (libcst.ParserSyntaxError, ValueError, UnicodeDecodeError):
         return lower_broken(data), message, lines
 
@@ -64,7 +68,8 @@ class Loader:
             summary.error = status
         if status not in ("", "newer"):
             advice = "the file travels byte for byte and nothing is removed because of it"
-            self.findings.append(Finding("PR210", path, 0, f"cannot be parsed: {status}", advice))
+            text = f"cannot be edited: {status}" if status == _ENCODING else f"cannot be parsed: {status}"
+            self.findings.append(Finding("PR210", path, 1 if status == _ENCODING else 0, text, advice))
         if status:
             self.untouchable.add(module)
         self._summaries[module] = summary

@@ -39,6 +39,7 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
     kept |= {module for module, _ in kept_symbols}
     modules: dict[str, str] = {}
     symbols: dict[tuple[str, str], str] = {}
+    members: dict[str, dict[str, str]] = {}
     for target in policy.drops:
         if target.kind in ("module", "dotted"):
             found = [m for m in matching_modules(table, target.text) if m not in kept]
@@ -49,8 +50,13 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
                 continue
         if target.kind in ("symbol", "dotted"):
             split = split_symbol(table, target)
-            if split and "." not in split[1] and split not in kept_symbols:
+            if not split or split in kept_symbols:
+                continue
+            if "." not in split[1]:
                 symbols[split] = target.rule
+                matched.add(target.rule)
+            elif _has_member(table, *split):
+                members.setdefault(split[0], {})[split[1]] = target.rule
                 matched.add(target.rule)
     entries: dict[str, dict[str, str]] = {}
     for target in policy.drops:
@@ -63,7 +69,15 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
             table_name, _, key = target.text.rpartition("[")
             kept_entries.setdefault(table_name, []).append(key.rstrip("]"))
             matched.add(target.rule)
-    return Drops(modules, symbols, entries, kept_entries)
+    return Drops(modules, symbols, entries, kept_entries, members)
+
+
+def _has_member(table: ModuleTable, module: str, dotted: str) -> bool:
+    """True when the class of a module binds the member in its body."""
+    owner, _, name = dotted.partition(".")
+    summary = table.load(module)
+    stores = summary.stores.get(owner, ()) if summary is not None else ()
+    return any(s.kind == "class" and name in s.stmt[8] for s in stores)
 
 
 def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:

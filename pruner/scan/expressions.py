@@ -205,11 +205,14 @@ class Lowering:
         )
 
     def _walrus(self, node: ast.NamedExpr) -> Expr:
-        return (":=", node.target.id, self.expr(node.value), self.scopes.tag(node.target.id))
+        name, value = node.target.id, self.expr(node.value)
+        tag = self.scopes.tag(name)
+        return (":=", name + "'" if self.scopes.hidden(name) else name, value, tag)
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])
-        self.scopes.push("q", frozenset(scopes.parameters(node.args)))
+        own = scopes.collect([node.body]).local if self.deep else frozenset()  # `:=` in a lambda is the lambda's
+        self.scopes.push("q", own | frozenset(scopes.parameters(node.args)))
         body = self.expr(node.body)
         self.scopes.pop()
         return self.opaque([*outer, ("f", body)])

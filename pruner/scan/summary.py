@@ -10,14 +10,12 @@ import ast
 import marshal
 import warnings
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from pruner.model.ir import Block, Expr, Stmt
-from pruner.scan.called import called_at_import
 from pruner.scan.statements import StatementLowering
 
-FORMAT = 8  # part of every cache key: change it when the lowered form changes
+FORMAT = 9  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 
@@ -31,7 +29,7 @@ class Store:
     index: int = 0
 
 
-@dataclass
+@dataclass(slots=True)
 class Summary:
     """One file, lowered and indexed."""
 
@@ -47,17 +45,14 @@ class Summary:
     _all_read: bool | None = None
     error: str = ""
 
-    @cached_property
-    def early(self) -> frozenset[str]:
-        """Definitions of the file that its import calls."""
-        return called_at_import(self.body)
-
     @property
     def plain_all(self) -> bool:
         """True when ``__all__`` is one literal that nothing else in the module touches."""
         stores = self.stores.get("__all__", [])
         if len(stores) != 1 or stores[0].stmt[0] != "=" or stores[0].stmt[5] != "=" or stores[0].stmt[4][0] != "t":
             return False
+        if any(e[0] != "c" for e in stores[0].stmt[4][2]):
+            return False  # ["one", *more]
         if self._all_read is None:
             self._all_read = _reads_all(self.body)
         return not self._all_read

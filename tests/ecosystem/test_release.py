@@ -11,6 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,11 +25,13 @@ import pytest
 
 from pruner.errors import PruneError
 from pruner.pipeline import RunOptions, run
+from pruner.policy import load
 from pruner.source import default_cache, fetch, open_snapshot
 
 pytestmark = [pytest.mark.release, pytest.mark.xdist_group("release")]
 RULES = Path(__file__).resolve().parents[2] / "rules" / "cuda_only.yaml"
 MOST_LINES = 600_000
+MOST_ALLOWED = 60  # rows of the allow-list: residue that rules explain
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ def test_the_run_is_clean(made: Made) -> None:
 def test_no_check_refutes_the_output(made: Made) -> None:
     verdicts = made.said["verdicts"]
     results = Counter(v["result"] for v in verdicts)
-    assert results["passed"] > 0 and results["refuted"] == 0, [v for v in verdicts if v["result"] == "refuted"]
+    assert results["passed"] >= 7 and results["refuted"] == 0, [v for v in verdicts if v["result"] == "refuted"]
 
 
 def test_the_output_is_small(made: Made) -> None:
@@ -116,28 +119,25 @@ def test_every_file_compiles(made: Made) -> None:
     assert broken == []
 
 
-def test_no_undefined_name_that_upstream_does_not_have(made: Made, tmp_path: Path) -> None:
-    """ruff's F821 by file and name; line numbers move."""
+@pytest.mark.parametrize("code", ["F821", "F811"])
+def test_ruff_finds_nothing_that_upstream_does_not_have(made: Made, tmp_path: Path, code: str) -> None:
+    """Undefined and redefined names, by file and message; line numbers move."""
     root = open_snapshot(made.wheel, tmp_path).root
     found = []
     for tree in (root, made.output):
-        command = [
-            sys.executable,
-            "-m",
-            "ruff",
-            "check",
-            "--isolated",
-            "--no-cache",
-            "--select",
-            "F821",
-            "--output-format",
-            "json",
-            "--exit-zero",
-            ".",
-        ]
+        command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--exit-zero"]
+        command += ["--select", code, "--output-format", "json", "."]
         rows = json.loads(subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout)
-        found.append(Counter((Path(r["filename"]).relative_to(tree.resolve()).as_posix(), r["message"]) for r in rows))
+        names = Counter()
+        for row in rows:
+            message = re.sub(r" from line \d+|:\d+:\d+", "", row["message"])
+            names[Path(row["filename"]).relative_to(tree.resolve()).as_posix(), message] += 1
+        found.append(names)
     assert found[1] - found[0] == Counter()
+
+
+def test_the_allow_list_is_short() -> None:
+    assert len(load([RULES]).allow) <= MOST_ALLOWED
 
 
 def test_the_diff_makes_the_tree(made: Made, tmp_path: Path) -> None:

@@ -293,3 +293,58 @@ def test_a_rule_that_matches_nothing_is_a_finding() -> None:
     assert "PR012" in prune({"app.py": "X = 1\n"}, drop=["nothere"]).findings
     assert "PR012" in prune({"app.py": "T = {1: 2}\n"}, drop=["app.T[nothere]"]).findings
     assert "PR012" in prune({"app.py": "T = {1: 2}\n"}, roots=["app", "nothere"], keep=["absent:thing"]).findings
+
+
+# -- members of classes ---------------------------------------------------------------------------------------------
+
+MODES = """\
+from enum import Enum, Flag, auto
+from plat import is_cuda
+
+
+class Mode(Enum):
+    EAGER = {a}
+    HIP = {b}
+    GRAPH = {c}
+    LAZY = {d}
+
+
+def f(value):
+    mode = Mode(value)
+    if mode is Mode.HIP:
+        return "hip"
+    return mode.name, "hip" if Mode.HIP == mode or mode != Mode.HIP and is_cuda() is False else mode.value
+"""
+
+
+@pytest.mark.parametrize(
+    "values", [(1, 2, 3, 4), ("auto()",) * 4, (1, "auto()", "auto()", "auto()"), ("auto()", 7, "auto()", 3)]
+)
+@pytest.mark.parametrize("base", ["Enum", "Flag"])
+def test_a_dropped_member_of_an_enum_renumbers_nothing(values: tuple[Any, ...], base: str) -> None:
+    text = MODES.format(**dict(zip("abcd", values, strict=True))).replace("Mode(Enum)", f"Mode({base})")
+    pruned = prune({"app.py": text}, drop=["app:Mode.HIP"], roots=["app:f"])
+    assert "HIP" not in pruned["app.py"] and '"hip"' not in pruned["app.py"] and pruned.findings == []
+    driver = "import app\nRESULT = [m.value for m in app.Mode if m.name != 'HIP'], app.f(app.Mode.LAZY.value)"
+    assert run(pruned.files, driver) == run(pruned.before, driver), pruned["app.py"]
+
+
+def test_a_dropped_member_that_is_read_is_a_finding() -> None:
+    text = "class Mode:\n    HIP = 1\n    CUDA = 2\n\n\ndef f():\n    return Mode.HIP\n"
+    pruned = prune({"app.py": text}, drop=["app:Mode.HIP"])
+    assert pruned.findings == ["PR220"] and "HIP = 1" not in pruned["app.py"]
+
+
+def test_a_dropped_method_goes_with_what_it_reached() -> None:
+    text = "import amd\n\n\nclass Op:\n    def hip(self):\n        return amd.run()\n\n    def cuda(self):\n        return 1\n\n\ndef f(kind='cuda'):\n    return getattr(Op(), kind)()\n"
+    pruned = prune({"app.py": text, "amd.py": "def run():\n    return 2\n"}, drop=["app:Op.hip"])
+    assert "amd.py" in pruned.removed and "hip" not in pruned["app.py"] and pruned.findings == []
+    assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "1"
+    only = prune({"app.py": "class Op:\n    def hip(self):\n        return 1\n"}, drop=["app:Op.hip"])
+    assert "class Op:\n    pass\n" in only["app.py"]
+
+
+def test_keep_wins_and_a_member_that_is_not_there_matches_nothing() -> None:
+    text = "class Op:\n    def hip(self):\n        return 1\n"
+    assert "hip" in prune({"app.py": text}, drop=["app:Op.hip"], keep=["app:Op.hip"])["app.py"]
+    assert prune({"app.py": text}, drop=["app:Op.rocm"]).findings == ["PR012"]
