@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import click
 
-from pruner.cli import pictures, places, questions, releases, reviews  # noqa: F401  (modules of commands add themselves to the group)
+# Modules of commands add themselves to the group.
+from pruner.cli import peers, pictures, places, questions, releases, reviews  # noqa: F401
 from pruner.cli.commands import prune
 from pruner.console import Screen
 from pruner.errors import ExitCode, PruneError

@@ -14,7 +14,7 @@ from pruner.errors import cannot
 from pruner.model import Snapshot, Verdict
 from pruner.pipeline.overlay import judge, read_overlay, same, take_off
 from pruner.source import default_cache, open_snapshot
-from pruner.verify import behaviour
+from pruner.verify import behaviour, peers
 
 RULES = Path("rules/cuda_only.yaml")
 # Checks that a command of their own runs.
@@ -101,6 +101,32 @@ def _verdicts(
                 checks=dynamic,
             )
     return found + [Verdict(check, why, "not run") for check, why in ELSEWHERE.items() if check in wanted]
+
+
+def peer_verdict(
+    upstream: str | Path,
+    output: Path,
+    python: Path,
+    under: Sequence[str],
+    device: str,
+    jobs: int,
+    work: Path | None,
+    cache: Path | None,
+) -> Verdict:
+    """Upstream's own tests on both trees. Raises PruneError when a tree cannot be read."""
+    snapshot = open_snapshot(upstream, cache or default_cache())
+    below = snapshot.python_root or "."
+    with tempfile.TemporaryDirectory() as folder:
+        return peers.run(
+            snapshot.root,
+            snapshot.root / below,
+            output / below,
+            python,
+            under=under,
+            device=device,
+            jobs=jobs,
+            work=work or Path(folder),
+        )
 
 
 def _of(checks: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -97,8 +97,7 @@ class Sessions:
             except subprocess.TimeoutExpired:
                 code = None
             finally:
-                _end(process.pid)
-                process.wait()
+                ended(process)
         answer = Answer(seconds=time.monotonic() - start)
         for stage in plan.stages:
             file = out / f"{stage}.json"
@@ -120,10 +119,11 @@ class Sessions:
         return answer
 
 
-def _end(group: int) -> None:
-    """End what a session left running: its own process group, by number."""
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """End what a process left running: its own process group, by number."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def copies(upstream: Path, output: Path, place: Path) -> dict[str, Path]:

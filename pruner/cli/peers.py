@@ -1,0 +1,59 @@
+"""``prune peer-tests``: upstream's own tests on both trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pruner.cli.commands import prune
+from pruner.cli.options import OUTPUT, VERIFY_PYTHON, cache_option, jobs_option, json_option, path_type, print_json
+from pruner.errors import ExitCode
+
+
+@prune.command("peer-tests")
+@click.option("--upstream", required=True, metavar="CHECKOUT", help="The checkout that the output was made from.")
+@click.option(
+    "--output", type=path_type(exists=True, file_okay=False), default=OUTPUT, show_default=True, metavar="DIR"
+)
+@click.option("--under", multiple=True, metavar="PATH", help="Tests of the checkout.  [default: those for the CPU]")
+@click.option("--device", type=click.Choice(["", "H100", "B200"]), default="", help="Simulate this GPU.")
+@click.option(
+    "--python",
+    type=path_type(dir_okay=False),
+    envvar="PRUNE_VERIFY_PYTHON",
+    default=VERIFY_PYTHON,
+    show_default=True,
+    metavar="FILE",
+    help="The interpreter, with pytest and the packages of requirements-verify.txt.",
+)
+@click.option("--work", type=path_type(file_okay=False), metavar="DIR", help="Keep logs and outcomes here.")
+@jobs_option
+@json_option
+@cache_option
+def peer_tests(
+    upstream: str,
+    output: Path,
+    under: tuple[str, ...],
+    device: str,
+    python: Path,
+    work: Path | None,
+    jobs: int | None,
+    as_json: bool,
+    cache: Path | None,
+) -> int:
+    """Run upstream's tests on upstream and on the output, and compare them test by test.
+
+    Exit codes: 0 every outcome is equal, 2 nothing ran, 3 an outcome differs.
+    """
+    from pruner.console import Screen
+    from pruner.pipeline import peer_verdict
+
+    verdict = peer_verdict(upstream, output, python, under, device, jobs or 1, work, cache)
+    screen = Screen()
+    screen.verdicts([verdict])
+    code = {"passed": ExitCode.CLEAN, "refuted": ExitCode.REFUTED}.get(verdict.result, ExitCode.CANNOT_RUN)
+    if as_json:
+        row = {key: getattr(verdict, key) for key in ("check", "covered", "result", "seconds")}
+        print_json({"verdicts": [{**row, "details": list(verdict.details)}], "exit_code": int(code)})
+    return code
