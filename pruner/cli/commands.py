@@ -53,6 +53,9 @@ _BRIEF = ("schema", "tool", "upstream", "policy", "totals", "removed", "removed_
 @click.option("--force", is_flag=True, help="Replace an output folder that is not an earlier output.")
 @cache_option
 @overlay_option
+@click.option(
+    "--trend", type=path_type(dir_okay=False), metavar="FILE", help="A matrix.json, for the chart in report.html."
+)
 @click.pass_context
 def prune(
     context: click.Context,
@@ -66,6 +69,7 @@ def prune(
     force: bool,
     cache: Path | None,
     overlay: Path | None,
+    trend: Path | None,
 ) -> int:
     """Specialise an upstream tree to the facts that rules state, drop what nothing reaches, check the result.
 
@@ -98,6 +102,7 @@ def prune(
         force=force,
         cache=cache or default_cache(),
         overlay=overlay,
+        trend=trend,
     )
     with Screen() as screen:
         result = run(options, screen.progress)

@@ -29,7 +29,7 @@ def run_matrix(
     cache: Path | None,
     say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Prune each release under ``folder/<name>/`` and write ``matrix.json`` and ``matrix.md`` there.
+    """Prune each release under ``folder/<name>/`` and write ``matrix.json``, ``.md`` and ``.html`` there.
 
     Raises PruneError PR309 for a release named twice or a folder that cannot be written.
     """
@@ -45,9 +45,23 @@ def run_matrix(
     try:
         (folder / "matrix.json").write_bytes(matrix.matrix_bytes(document))
         (folder / "matrix.md").write_text(matrix.matrix_markdown(document), "utf-8")
+        (folder / "matrix.html").write_bytes(matrix.matrix_html(document))
     except OSError as error:
         raise cannot(str(folder), "PR309", f"cannot be written: {error.strerror}", "name another --output") from error
     return document
+
+
+def read_matrix(path: Path | None) -> list[dict[str, Any]]:
+    """The rows of a ``matrix.json``. Raises PruneError PR309 when it is none."""
+    if path is None:
+        return []
+    try:
+        document = json.loads(path.read_bytes())
+        if document["schema"] != matrix.SCHEMA:
+            raise ValueError(f"its schema is {document['schema']!r}")
+        return list(document["releases"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise cannot(str(path), "PR309", f"is no matrix.json: {error}", "make one with prune matrix") from error
 
 
 def exit_code(document: dict[str, Any]) -> int:

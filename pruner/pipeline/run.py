@@ -19,6 +19,7 @@ from pruner.pipeline import cache, guard, inventory, stored
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
+from pruner.pipeline.matrix import read_matrix
 from pruner.pipeline.overlay import Overlay, judge, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
@@ -41,6 +42,7 @@ class RunOptions:
     cache: Path
     checks: tuple[str, ...] | None = None  # None: all
     overlay: Path | None = None  # local patches and files; see pruner.pipeline.overlay
+    trend: Path | None = None  # a matrix.json, for the chart of report.html
 
 
 def run(options: RunOptions, progress: Progress) -> RunResult:
@@ -75,6 +77,7 @@ def _run(
     emit.check_paths(snapshot.root, options.output, options.reports)
     emit.check_target(options.output, force=options.force)
     over = read_overlay(options.overlay)
+    releases = read_matrix(options.trend)
     modules = module_paths(snapshot)
     package, name, below = guard.place(modules)
     with emit.lock_target(options.output):
@@ -99,7 +102,7 @@ def _run(
             reports = options.reports
 
             def fill(folder: Path) -> None:
-                report.render(document, snapshot, outcome, folder, extra=extra)
+                report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
                 (folder / stored.NAME).write_bytes(stored.render(snapshot, outcome))
                 (folder / inventory.NAME).write_bytes(_inventory(snapshot, policy, outcome, store))
 

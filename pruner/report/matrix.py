@@ -1,4 +1,4 @@
-"""One table over several runs of the same rules: ``matrix.json`` and ``matrix.md``.
+"""One table over several runs of the same rules: ``matrix.json``, ``matrix.md`` and ``matrix.html``.
 
 Everything but ``measured`` is taken from each run's ``report.json`` and repeats byte for byte;
 ``measured`` holds seconds and mebibytes of one machine on one day.
@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pruner.report.html.trend import trend_page
 from pruner.report.summary import checks
 from pruner.report.text import code, number, share, table
 
@@ -126,3 +127,8 @@ def matrix_markdown(document: Mapping[str, Any]) -> str:
         if row["exit_code"] and said:
             out += ["", f"## {row['upstream']}: {row['result']}", "", *(f"- {text}" for text in said)]
     return "\n".join(out) + "\n"
+
+
+def matrix_html(document: Mapping[str, Any]) -> bytes:
+    """``matrix.html``: the chart over the releases, with links to their reports."""
+    return trend_page(document["releases"], HEADS, matrix_rows(document))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -24,10 +24,11 @@ def render(
     folder: Path,
     *,
     extra: Mapping[str, bytes] | None = None,
+    releases: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write report.json, report.md, report.html, ledger.json, ledger.md and changes.diff into an existing empty folder.
 
-    ``extra`` must be what :func:`pruner.report.build` was given.
+    ``extra`` must be what :func:`pruner.report.build` was given. ``releases`` are the rows of a ``matrix.json``.
 
     Raises PruneError: PR501 for a folder that is missing, not empty or not writable,
     PR502 for an upstream that cannot be read or changed, PR503 for a document of another
@@ -48,7 +49,9 @@ def render(
         (folder / "ledger.json").write_bytes(ledger)
         page = ledger_markdown(outcome.removals, snapshot.python_root)
         (folder / "ledger.md").write_bytes(page.encode("utf-8", "backslashreplace"))
-        (folder / "report.html").write_bytes(page_bytes(document, counts, outcome.removals))
+        (folder / "report.html").write_bytes(
+            page_bytes(document, counts, outcome.removals, snapshot, outcome, releases)
+        )
         with (folder / "changes.diff").open("wb") as stream:
             write_diff(snapshot, outcome, extra, stream)
     except OSError as error:

@@ -34,6 +34,7 @@ class RunOptions:
     force: bool
     cache: Path
     overlay: Path | None = None
+    trend: Path | None = None
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,22 @@ REMOVED: dict[str, Cause] = {
 } | {f"pkg/many/f{n}.py": UNREACHED for n in range(300)}
 
 
+EDGES = (
+    ("rule:deepseek.models", "pkg", "package", "", 0),
+    ("rule:deepseek.models", "pkg.main", "root", "", 0),
+    ("pkg.main", "pkg.models.deepseek", "import", "pkg/main.py", 1),
+    ("pkg.main", "pkg.models.deepseek:run", "read", "pkg/main.py", 5),
+)
+
+
+def release(version: str, before: int, after: int) -> dict[str, Any]:
+    lines = {"before": before, "after": after}
+    return {"upstream": version, "version": version, "result": "clean", "python": {"lines": lines}, "folds": 3}
+
+
+RELEASES = (release("1", 1000, 600), {"upstream": "<b>", "result": "cannot run"}, release("2", 2000, 900))
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Outcome, dict[str, Any], Path]:
     folder = tmp_path_factory.mktemp("html")
@@ -67,10 +84,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Snapshot, Outcome, d
         Removal("pkg/main.py", 2, 5, "branch", "", FACT),
         Removal("pkg/main.py", 1, 1, "function", f"pkg.main.{CLOSING}", ORPHAN),
     )
-    outcome = outcome_of(snap, removed=REMOVED, edits=edits, rows=rows)
+    outcome = replace(outcome_of(snap, removed=REMOVED, edits=edits, rows=rows), edges=EDGES)
     document = report.build(snap, a_policy(), outcome, VERDICTS, extra={"PRUNED.json": b"1\n"})
     (folder / "out").mkdir()
-    report.render(document, snap, outcome, folder / "out", extra={"PRUNED.json": b"1\n"})
+    report.render(document, snap, outcome, folder / "out", extra={"PRUNED.json": b"1\n"}, releases=RELEASES)
     return snap, outcome, document, folder / "out" / "report.html"
 
 
@@ -79,7 +96,7 @@ def test_page_is_one_file_without_network(made: tuple[Snapshot, Outcome, dict[st
     assert "default-src 'none'" in text
     assert not re.search(r"""(src|href)=["']?(https?:|//|[\w./]+\.(js|css))""", text)
     assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|innerHTML|document\.write", text)
-    assert text.count("</script>") == 2, "a name from upstream closed a script element"
+    assert text.count("</script>") == 3, "a name from upstream closed a script element"
     assert HOSTILE not in text and "@@" not in text
 
 
@@ -342,3 +359,118 @@ def test_skip_link_keeps_the_view(made: tuple[Snapshot, Outcome, dict[str, Any],
     page.press("Tab", "Enter")
     assert page.js("return document.activeElement.id") == "removals"
     assert crumb(page) == "all files / pkg"
+
+
+def source(tab: Browser) -> list[list[str]]:
+    rows: list[list[str]] = tab.wait(
+        lambda: tab.js(
+            "return [...document.querySelectorAll('.source tbody tr')].map((r) => [...r.cells].map((c) => c.innerText"
+            " + (c.className.includes('gone') ? ' GONE' : c.className.includes('new') ? ' NEW' : '')))"
+        )
+    )
+    return rows
+
+
+def test_removed_code_stands_beside_what_is_left(page: Browser) -> None:
+    page.choose("#query", "main.py")
+    page.wait(lambda: matches(page).startswith("2 removals"))
+    page.js("[...document.querySelectorAll('#ledger tbody button')].at(-1).click()")
+    assert source(page) == [
+        ["1", "import a", "1", "import a"],
+        ["2", "if hip(): GONE", "", ""],
+        ["3", "    x() GONE", "", ""],
+        ["4", "else: GONE", "", ""],
+        ["5", "    b()", "2", "b()"],
+        ["6", "end = 1", "3", "end = 1"],
+    ]
+
+
+def test_a_removed_file_shows_its_head(page: Browser) -> None:
+    page.choose("#query", "k.cu")
+    page.wait(lambda: matches(page).startswith("1 removals"))
+    page.click("#ledger tbody button")
+    rows = source(page)
+    assert len(rows) == 60 and rows[0] == ["1", "1 GONE", "", ""]
+    page.choose("#query", "llama")
+    page.wait(lambda: [row[0] for row in ledger(page)] == ["pkg/models/llama.py"])
+    page.click("#ledger tbody button")
+    assert source(page)[-1][3] == "… 500 more lines NEW"
+
+
+def test_source_of_upstream_is_text_only(tmp_path: Path, tab: Browser) -> None:
+    bad = b"<img src=x onerror=alert(1)></script>\nif hip():\n    '</td>'\n\xff\n"
+    write(tmp_path / "up", {"pkg/a.py": bad})
+    snap = snapshot(tmp_path / "up")
+    edits = {"pkg/a.py": edits_of(bad, (b"if hip():\n    '</td>'\n", b"", FACT))}
+    outcome = outcome_of(snap, edits=edits, rows=(Removal("pkg/a.py", 2, 3, "branch", "", FACT),))
+    (tmp_path / "out").mkdir()
+    report.render(report.build(snap, a_policy(), outcome, VERDICTS), snap, outcome, tmp_path / "out")
+    tab.open(tmp_path / "out" / "report.html")
+    tab.click("#ledger tbody button")
+    assert [row[1] for row in source(tab)][:3] == [
+        "<img src=x onerror=alert(1)></script>",
+        "if hip(): GONE",
+        "    '</td>' GONE",
+    ]
+    assert tab.js("return document.images.length") == 0 and tab.console() == []
+
+
+def test_the_sources_are_bounded(
+    made: tuple[Snapshot, Outcome, dict[str, Any], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pruner.report.html import sources
+
+    snap, outcome, _, _ = made
+    places = {file.path: number for number, file in enumerate(snap.files)}
+    everything = list(sources.chunks(snap, outcome, places))
+    assert everything[0].split()[0] == str(places["pkg/main.py"]), "edited files come first"
+    monkeypatch.setattr(sources, "MOST", 2000)
+    some = list(sources.chunks(snap, outcome, places))
+    assert 0 < len(some) < len(everything) and sum(map(len, some)) <= 2000 and some == everything[: len(some)]
+
+
+def test_why_a_file_is_kept_is_drawn(made: tuple[Snapshot, Outcome, dict[str, Any], Path], page: Browser) -> None:
+    assert page.js("return document.getElementById('why').hidden")
+    page.open(made[3], "#path=pkg/models/deepseek.py")
+    told = page.js("return document.querySelector('.way').getAttribute('aria-label')")
+    assert told == "rule deepseek.models; root: pkg.main; import at pkg/main.py:1: pkg.models.deepseek"
+    assert page.js("return document.querySelectorAll('.way rect').length") == 3
+    page.open(made[3], "#path=pkg/models/llama.py")
+    assert page.js("return document.getElementById('why').hidden"), "it is not kept"
+
+
+def test_release_trend(page: Browser) -> None:
+    names = page.js("return [...document.querySelectorAll('.trend .release title')].map((t) => t.textContent)")
+    assert names == ["1: 1,000 lines, 600 kept (60.0%)", "2: 2,000 lines, 900 kept (45.0%)"]
+    heights = page.js("return [...document.querySelectorAll('.trend .kept')].map((r) => r.height.baseVal.value)")
+    assert abs(heights[1] / heights[0] - 1.5) < 0.01
+
+
+def test_print(page: Browser) -> None:
+    page.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": "print"}})
+    try:
+        shown = "return getComputedStyle(document.querySelector(arguments[0])).display"
+        assert page.js(shown, "#filters") == "none" and page.js(shown, "#map") != "none"
+        assert page.js("return getComputedStyle(document.querySelector('#ledger .scroll')).overflow") == "visible"
+    finally:
+        page.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"media": ""}})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility(made: tuple[Snapshot, Outcome, dict[str, Any], Path], page: Browser, scheme: str) -> None:
+    """axe-core is not ours to ship: PRUNE_AXE names its axe.min.js."""
+    axe = os.environ.get("PRUNE_AXE")
+    if not axe:
+        pytest.skip("NOT RUN: PRUNE_AXE does not name axe.min.js")
+    try:
+        page.scheme(scheme)
+        for fragment in ("", "#path=pkg/models/deepseek.py", "#query=main.py"):
+            page.open(made[3], fragment)
+            page.js("document.querySelector('#ledger tbody button')?.click()")
+            if "query" in fragment:
+                source(page)
+            page.js(Path(axe).read_text("utf-8"))
+            script = "axe.run().then((r) => arguments[0](r.violations.map((v) => [v.id, v.nodes[0].html])))"
+            assert page.call("POST", "/execute/async", {"script": script, "args": []}) == []
+    finally:
+        page.scheme("")

@@ -46,6 +46,7 @@ function draw() {
   drawMap($("map"), open, filtered, choose);
   drawContents($("contents"), state, open, filtered, choose);
   drawCauses($("causes"), state, change);
+  drawWay($("why"), $("way"), open);
   const removals = drawLedger($("ledger"), state, change);
   $("found").textContent = number(removals) + " removals, " + number(open.before) + " lines before, " +
     number(open.after) + " after" + (filtered ? ", " + number(open.hit) + " removed by the choice" : "");

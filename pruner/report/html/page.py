@@ -8,18 +8,32 @@ from html import escape
 from importlib import resources
 from typing import Any
 
-from pruner.model import Removal
+from pruner.model import Outcome, Removal, Snapshot
 from pruner.report.count import FileCount
 from pruner.report.html.payload import payload
+from pruner.report.html.sources import chunks
+from pruner.report.html.trend import trend
+from pruner.report.html.whykept import ways
 from pruner.report.ledger import ordered
 from pruner.report.summary import summary, upstream
 
-SCRIPTS = ("model.js", "treemap.js", "tables.js", "main.js")
+SCRIPTS = ("model.js", "treemap.js", "source.js", "tables.js", "why.js", "main.js")
 MOST = 200  # findings shown; all of them are in report.json
 
 
-def page_bytes(document: Mapping[str, Any], counts: Sequence[FileCount], removals: Sequence[Removal]) -> bytes:
-    """``report.html``. Same input, same bytes; every name from upstream is escaped."""
+def page_bytes(
+    document: Mapping[str, Any],
+    counts: Sequence[FileCount],
+    removals: Sequence[Removal],
+    snapshot: Snapshot,
+    outcome: Outcome,
+    releases: Sequence[Mapping[str, Any]] = (),
+) -> bytes:
+    """``report.html``. Same input, same bytes; every name and line from upstream is escaped.
+
+    ``releases`` are the rows of ``matrix.json``, for the chart.
+    """
+    places = {row.path: number for number, row in enumerate(counts)}
     folder = resources.files("pruner.report.html")
     parts = {
         "title": f"Pruned {upstream(document)}",
@@ -27,7 +41,9 @@ def page_bytes(document: Mapping[str, Any], counts: Sequence[FileCount], removal
         "checks": _checks(document),
         "findings": _findings(document),
         "style": folder.joinpath("style.css").read_text("utf-8"),
-        "data": _json(payload(document, counts, ordered(removals))),
+        "trend": trend(releases, document["upstream"]["version"]),
+        "data": _json(payload(document, counts, ordered(removals)) | {"ways": ways(snapshot, outcome, places)}),
+        "sources": "\n".join(chunks(snapshot, outcome, places)),
         "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS),
     }
     parts["title"] = escape(parts["title"])

@@ -135,14 +135,14 @@ function removal(index) {
   const element = make("tr");
   const what = data.whats[row[WHAT]];
   const text = paths[row[FILE]] + (what === "file" ? "" : ":" + row[FIRST] + "-" + row[LAST]);
-  const button = link(text, () => toggle(element, button, cause));
+  const button = link(text, () => toggle(element, button, cause, row));
   button.setAttribute("aria-expanded", "false");
   cells(element, [button, what, row[TITLE], extent(row), causeName(cause)]);
   element.cells[0].className = "place";
   return element;
 }
 
-function toggle(element, button, cause) {
+function toggle(element, button, cause, removed) {
   const open = button.getAttribute("aria-expanded") === "true";
   button.setAttribute("aria-expanded", String(!open));
   if (open) {
@@ -161,4 +161,5 @@ function toggle(element, button, cause) {
   cell.append(list);
   row.append(cell);
   element.after(row);
+  drawSource(cell, removed);
 }
