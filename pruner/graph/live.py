@@ -159,7 +159,7 @@ class Marker:
                     self.execute(target, module, "import for effect", summary.path, line_of(item.stmt[1]))
             elif item.kind == "star":
                 target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
-                if target not in self.table:
+                if target not in self.table or self._brings_nothing(target):
                     self.live(module, item, module, "star")
 
     def _import_effect(self, state: ModuleState, item: Item) -> bool:
@@ -171,6 +171,13 @@ class Marker:
             ):
                 return True
         return False
+
+    def _brings_nothing(self, module: str) -> bool:
+        """True for a module without a public name: a star import of it was as idle upstream."""
+        summary = self.table.load(module)
+        if summary is None or summary.stars or self.drops.module(module):
+            return False
+        return not any(self.world.exports(module, name) for name in summary.stores)
 
     def _rebinds(self, importer: ModuleState, target: str) -> bool:
         """Loading ``pkg.thing`` for the first time takes the name from what ``pkg`` itself binds to it."""

@@ -279,6 +279,8 @@ class ModuleWalker(Walker):
             tag = part[0]
             if tag == "e" and part[3][0] != "c" and part[3] != ("o", ()) and not self.droppable(part[3]):
                 return "call in class body"
+            if tag == "=" and any(t[0] == "n" for t in part[3]):
+                return "global in class body"
             if tag == "=" and not self.droppable(part[4]) and (part[5] != "?" or self._notes):
                 return "call in class body"
             if tag == "=" and self._notes and len(part) > 6 and not self.droppable(part[6]):
