@@ -383,7 +383,23 @@ class ProgramWorld:
         if any(s.stmt[4][0] == "d" or (s.stmt[4][0] == "t" and s.stmt[4][1] != "t") for s in stores):
             return None  # a list that starts empty may be filled at run time
         ev = Evaluator(self, symbol.module)
-        return V.join([ev.value(s.stmt[4]) for s in stores])
+        known = V.join([ev.value(s.stmt[4]) for s in stores])
+        excluded = self._excluded(symbol.module, summary.stores[symbol.name])
+        if known is None or not excluded:
+            return known
+        # `if is_hip(): X = 1` / `else: X = 2`: X is 2 by the rule that excludes the other store.
+        return replace(known, origin=known.origin | excluded)
+
+    def _excluded(self, module: str, stores: list[Store]) -> frozenset[str]:
+        """The rules by which decided tests exclude some of the stores."""
+        ev, found = Evaluator(self, module), V.NONE
+        for store in stores:
+            for test, polarity, _ in store.guards:
+                truth = ev.truth(test)
+                if truth is not None and truth[1] and truth[0] != polarity:
+                    found |= truth[1]
+                    break
+        return found
 
     def call(self, module: str, func: Expr, args: list[Value | None], kwargs: dict[str, Value | None]) -> Value | None:
         """Value of a call of a function of the tree with these argument values."""
