@@ -121,6 +121,11 @@ class Unit:
     globals: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # `global` statements: position, names
     loose: set[tuple[int, int]] = field(default_factory=set)  # imports (position, index) whose reads are not followed
 
+    @property
+    def changes(self) -> bool:
+        """True when something in it was decided: the rewriter has to look."""
+        return bool(self.decisions or self.remains.actions)
+
 
 LEAVES, RAISES, FOLDED = 1, 2, 4
 

@@ -336,7 +336,8 @@ class Marker:
             return
         dynamic.pickle_hooks(self, item.stmt, node)
         unit = walk_item(self.world, state.summary, self.drops, item, self.is_early(module, item))
-        state.touched |= bool(unit.decisions or unit.remains.actions)
+        item.decided = unit if unit.changes or unit.globals else None
+        state.touched |= unit.changes
         self._take(module, node, unit)
         for name in dynamic.declared(item.stmt):
             self.use_name(name)
@@ -431,7 +432,8 @@ class Marker:
         node = f"{module}:{item.names[0]}"
         early = self.is_early(module, item, method)
         unit = walk_method(self.world, self.out.states[module].summary, self.drops, item, method, early)
-        self.out.states[module].touched |= bool(unit.decisions or unit.remains.actions)
+        method.decided = unit if unit.changes or unit.globals else None
+        self.out.states[module].touched |= unit.changes
         self._take(module, node, unit)
         for name in dynamic.declared(method.stmt) - {method.stmt[3]}:
             self.use_name(name)

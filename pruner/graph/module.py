@@ -38,6 +38,7 @@ class Item:
     dropped: str = ""  # rule id of a drop rule that names it as an entry of a registry
     methods: list[Method] = field(default_factory=list)
     api: bool = False  # a root or keep names the class: its public methods have users outside
+    decided: Unit | None = None  # its walk, when something in it was decided: the rewriter edits from it
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class Method:
     live: bool = False
     walked: bool = False
     dropped: str = ""  # rule id of a drop rule that names it
+    decided: Unit | None = None
 
 
 @dataclass(slots=True)

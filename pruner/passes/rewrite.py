@@ -1,7 +1,8 @@
-"""One module's edits: the analysis is walked again over a traced lowering of the same bytes.
+"""One module's edits, from what marking decided in it.
 
-Walking twice is what keeps the two apart: marking runs on cached summaries without positions,
-the rewriter on an ``ast`` whose nodes it can point at; both call the same evaluator.
+Marking runs on the compact form, whose tuples have no place in the file. The rewriter parses
+the file again, lowers the units in which something was decided once more, and walks the two
+equal forms side by side: each tuple gets its ``ast`` node, and the decisions get byte offsets.
 """
 
 from __future__ import annotations
@@ -13,14 +14,12 @@ from typing import Any
 
 from pruner.edit import merge, separate, trim_end
 from pruner.fold.residual import Unit
-from pruner.graph.live import Liveness, Marker, walk_item, walk_method
-from pruner.graph.module import ModuleWalker
+from pruner.graph.live import Liveness, Marker
 from pruner.model import Cause, Edit, Removal
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, Stmt
 from pruner.passes.expressions import ExpressionEditor
 from pruner.passes.statements import Plan, StatementEditor
-from pruner.scan.statements import StatementLowering
-from pruner.scan.summary import Summary
+from pruner.scan.statements import StatementLowering, pos_of
 from pruner.syntax import fstring
 from pruner.syntax.text import SourceText
 
@@ -36,28 +35,53 @@ class FileEdits:
 
 
 class TracingLowering(StatementLowering):
-    """Remembers which ``ast`` node each lowered expression came from."""
+    """Lowers again what marking decided something in, and remembers which ``ast`` node each expression came from."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, plain: set[int]) -> None:
+        """``plain``: positions of the definitions and values in which nothing was decided."""
         super().__init__(data)
-        self.nodes: dict[int, ast.expr] = {}
+        self.plain = plain
+        self.made: dict[int, ast.expr] = {}
         self.keep: list[Expr] = []  # ids stay valid only while the tuples live
+        self.nodes: dict[int, ast.expr] = {}  # id of marking's own tuple → node
         self.joined: dict[int, ast.JoinedStr] = {}
         self._inside: ast.JoinedStr | None = None
+
+    def statement(self, node: ast.stmt) -> Stmt:
+        """Lower one statement, or skip it."""
+        return SKIPPED if pos_of(node) in self.plain else super().statement(node)
 
     def expr(self, node: ast.expr | None) -> Expr:
         """Lower and remember."""
         outer = self._inside
-        if isinstance(node, ast.JoinedStr) and outer is None:
+        if outer is None and type(node) is ast.JoinedStr:
             self._inside = node
         lowered = super().expr(node)
         self._inside = outer
         if node is not None:
-            self.nodes[id(lowered)] = node
+            self.made[id(lowered)] = node
             self.keep.append(lowered)
             if outer is not None:
                 self.joined[id(node)] = outer
         return lowered
+
+    def match(self, old: Any, new: Any) -> None:
+        """Walk marking's form of a file beside the fresh one: its tuples get the nodes."""
+        made, nodes = self.made, self.nodes
+        stack = [(old, new)]
+        while stack:
+            one, other = stack.pop()
+            if other is SKIPPED:
+                continue
+            node = made.get(id(other))
+            if node is not None:
+                nodes[id(one)] = node
+            for pair in zip(one, other, strict=True):
+                if type(pair[1]) is tuple:
+                    stack.append(pair)
+
+
+SKIPPED: Stmt = ("skipped",)
 
 
 def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes, guard: tuple[str, str]) -> FileEdits:
@@ -65,28 +89,31 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    lowering = TracingLowering(data)
-    body = lowering.block(tree.body)
     state = live.states[module]
-    summary = Summary(path, module, state.summary.package, body, 0)
-    summary.stores["__all__"] = state.summary.stores.get("__all__", [])
-    fresh = ModuleWalker(marker.world, summary, marker.drops, state.frozen).walk()
-    units: list[Unit] = [fresh.unit]
+    summary = state.summary
+    units: list[Unit] = [state.unit]
+    plain: set[int] = set()
     plan = Plan()
-    for old, item in zip(state.items, fresh.items, strict=True):
-        if not old.live or item.kind in ("import", "star"):
-            continue
-        units.append(walk_item(marker.world, summary, marker.drops, item, marker.is_early(module, item)))
-        for known, method in zip(old.methods, item.methods, strict=True):
-            if known.live:
-                early = marker.is_early(module, item, method)
-                units.append(walk_method(marker.world, summary, marker.drops, item, method, early))
-            else:
+    for item in state.items:
+        inner = False
+        for method in item.methods:
+            if item.live and not method.live:
                 name = f"{module}.{item.names[0]}.{method.stmt[3]}"
                 cause = Cause("unreached", (), ("no live code names the method",))
-                if known.dropped:
-                    cause = Cause("rule", (known.dropped,), (known.dropped,))
+                if method.dropped:
+                    cause = Cause("rule", (method.dropped,), (method.dropped,))
                 plan.dead[method.stmt[1]] = ("method", name, cause)
+            if item.live and method.live and method.decided is not None:
+                units.append(method.decided)
+                inner = True
+            else:
+                plain.add(method.stmt[1])
+        if item.live and item.decided is not None:
+            units.append(item.decided)
+        elif not inner and item.kind in ("def", "class", "value"):
+            plain.add(item.stmt[1])
+    lowering = TracingLowering(data, plain)
+    lowering.match(summary.body, lowering.block(tree.body))
     pin = _pinner(marker)
     plan.guard = guard
     folds: dict[str, int] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -64,7 +63,6 @@ def _rewrite_all(
     _SHARED["args"] = (snapshot, marker, live, guard)
     try:
         if jobs > 1 and len(todo) > 50:
-            gc.freeze()
             with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
                 return list(pool.map(_rewrite_one, todo, chunksize=8))
         return [_rewrite_one(item) for item in todo]

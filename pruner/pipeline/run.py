@@ -17,6 +17,7 @@ from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
 from pruner.pipeline.checks import unasked
+from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
@@ -45,6 +46,7 @@ class RunOptions:
     trend: Path | None = None  # a matrix.json, for the chart of report.html
 
 
+@collector_paused()
 def run(options: RunOptions, progress: Progress) -> RunResult:
     """Prune, check, write. Raises PruneError when the input cannot be worked on."""
     policy = load(options.rules)
@@ -53,6 +55,7 @@ def run(options: RunOptions, progress: Progress) -> RunResult:
     return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
 
 
+@collector_paused()
 def run_case(folder: Path, out: Path, jobs: int) -> RunResult:
     """Prune ``folder/in`` under ``folder/facts.yaml`` into ``out``; no reports.
 
@@ -221,3 +224,17 @@ def _verdicts(
 def _rule_files(rules: Sequence[Path]) -> list[Path]:
     """The rule files with everything beside them that they may extend."""
     return sorted({path for rule in rules for path in (*Path(rule).parent.rglob("*.yaml"), Path(rule))})
+
+
+@collector_paused()
+def verify_output(
+    output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None
+) -> list[Verdict]:
+    """Check an existing output against its upstream. Raises PruneError when either cannot be read."""
+    from pruner.source import default_cache
+
+    if not (output / "PRUNED.json").is_file():
+        raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
+    snapshot = open_snapshot(upstream, cache or default_cache())
+    chosen = list(rules) or [Path("rules/cuda_only.yaml")]
+    return verify.run(snapshot.root, output, chosen, python_root=snapshot.python_root, jobs=jobs)
