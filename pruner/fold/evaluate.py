@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from pruner.fold import value as V
 from pruner.fold.members import Members
 from pruner.fold.value import Value
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, constants
 
 PURE_BUILTINS = frozenset(
     [
@@ -486,9 +486,7 @@ def apply_path(known: Value | None, path: tuple[str, ...]) -> Value | None:
 
 
 def _text_call(known: Value, method: str, call: str) -> Value | None:
-    import ast
-
-    args = ast.literal_eval(call[:-1] + ",)" if call != "()" else "()")
+    args = constants(call)
     if known.values is None or not all(isinstance(v, str) for v in known.values):
         return None
     return V.make([getattr(v, method)(*args) for v in known.values], known.origin)

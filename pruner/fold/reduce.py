@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pruner.fold.evaluate import Evaluator
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, constants
 
 
 @dataclass(slots=True)
@@ -199,14 +199,7 @@ class Reducer:
         self.out.chains.append(e)
         for step in e[2]:
             if step[0] != "." and len(step) > 2:
-                self.out.texts.extend(_texts(step))
-
-
-def _texts(step: str) -> list[str]:
-    import ast
-
-    inner = ast.literal_eval("(" + step[1:-1] + ",)")
-    return [t for t in inner if isinstance(t, str)]
+                self.out.texts.extend([t for t in constants(step) if isinstance(t, str)])
 
 
 def _binds(e: Any) -> bool:

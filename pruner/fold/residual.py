@@ -58,11 +58,12 @@ class Scope:
 class LocalView:
     """Names of the enclosing functions, innermost last."""
 
-    __slots__ = ("stack", "world")
+    __slots__ = ("known", "stack", "world")
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.stack: list[Scope] = []
+        self.known: set[str] = set()  # names with a constant or an import in any scope so far: most have none
 
     def find(self, name: str, in_class: bool = False) -> Scope | None:
         """The scope that binds ``name``; a class scope is seen by its own body only (``in_class``)."""
@@ -73,6 +74,8 @@ class LocalView:
 
     def chain(self, name: str, path: tuple[str, ...]) -> Value | None:
         """Value of a local chain: a constant local, or a function-level import followed."""
+        if name not in self.known:
+            return None
         scope = self.find(name)
         if scope is None:
             return None
@@ -86,6 +89,8 @@ class LocalView:
 
     def target(self, name: str) -> Target | None:
         """What a function-level import stands for."""
+        if name not in self.known:
+            return None
         scope = self.find(name)
         return scope.imports.get(name) if scope is not None else None
 
@@ -115,7 +120,7 @@ class Unit:
         default_factory=list
     )  # statement, alias index, read/orphan/unread/tried
     reads: list[tuple[Target, tuple[str, ...], int]] = field(default_factory=list)  # import targets read: path, line
-    lines: list[tuple[int, int]] = field(default_factory=list)  # (index into chains, position)
+    lines: list[int] = field(default_factory=list)  # position of each chain that remains
     stores: list[MemberStore] = field(default_factory=list)  # into attributes that facts speak of
     definers: list[tuple[str, str, str]] = field(default_factory=list)  # class, member that facts speak of, kind
     globals: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # `global` statements: position, names
@@ -154,23 +159,23 @@ class Walker:
         self.unit = Unit()
         self._full_red = Reducer(self._full, self.unit.remains)
         self._early_red = Reducer(self._early, self.unit.remains)
+        self.ev = self._early  # for where the walk is: in a function, or in code that runs at import
+        self.red = self._early_red
         self.frozen: set[int] = set()
         self.module_scope = Scope(frozenset())
         self._elifs: set[int] = set()  # positions of `elif` whose head stays
 
-    @property
-    def _importing(self) -> bool:
-        return all(scope.is_class for scope in self.local.stack)
+    def _enter(self, scope: Scope) -> None:
+        self.local.stack.append(scope)
+        self._aim()
 
-    @property
-    def ev(self) -> Evaluator:
-        """The evaluator for where the walk is: in a function, or in code that runs at import."""
-        return self._early if self._importing else self._full
+    def _exit(self) -> None:
+        self.local.stack.pop()
+        self._aim()
 
-    @property
-    def red(self) -> Reducer:
-        """The reducer that goes with :attr:`ev`."""
-        return self._early_red if self._importing else self._full_red
+    def _aim(self) -> None:
+        importing = all(scope.is_class for scope in self.local.stack)
+        self.ev, self.red = (self._early, self._early_red) if importing else (self._full, self._full_red)
 
     # -- expressions -----------------------------------------------------------------------
 
@@ -179,17 +184,18 @@ class Walker:
         chains = self.unit.remains.chains
         before = len(chains)
         (self.red.test if test else self.red.value)(e)
-        for index in range(before, len(chains)):
-            self._note(chains[index], pos)
+        for chain in chains[before:]:
+            self._note(chain, pos)
         if self.unit.remains.rebound:
             if self.local.stack:
                 self.local.stack[-1].bound |= self.unit.remains.rebound
             self.unit.remains.rebound.clear()  # `:=` binds here, not in the scopes walked later
 
     def _note(self, chain: Expr, pos: int) -> None:
-        self.unit.lines.append((len(self.unit.lines), pos))
-        if chain[0] in ("v", "b"):
-            scope = self.local.find(chain[1], chain[0] == "b")
+        self.unit.lines.append(pos)
+        tag = chain[0]
+        if tag != "n":
+            scope = self.local.find(chain[1], tag == "b")
             if scope is not None:
                 scope.reads.add(chain[1])
                 target = scope.imports.get(chain[1])
@@ -245,7 +251,7 @@ class Walker:
 
     def statement(self, s: Stmt) -> int:
         """Walk one statement."""
-        return getattr(self, "_" + _NAMES[s[0]])(s)  # type: ignore[no-any-return]
+        return getattr(self, _NAMES[s[0]])(s)  # type: ignore[no-any-return]
 
     # -- decided statements ----------------------------------------------------------------
 
@@ -413,6 +419,7 @@ class Walker:
             known = self.ev.value(value)
             if known is not None and known.origin and known.values is not None:
                 scope.constants[s[3][0][1]] = known
+                self.local.known.add(s[3][0][1])
         self.read(self.without_entries(s), s[1])
         if self.world.members.names and s[5] != "?":
             self._member_stores(s[3], s[1], self._stored(s))
@@ -584,6 +591,7 @@ class Walker:
             target = self.importer(s, index) if bound in scope.once else None
             if target is not None:
                 scope.imports[bound] = target
+                self.local.known.add(bound)
             else:
                 self.unit.loose.add((s[1], index))
         return 0
@@ -611,9 +619,9 @@ class Walker:
         while True:
             mark = self._mark()
             scope = Scope(frozenset(names) | frozenset(params), frozenset(once), frozenset(top))
-            self.local.stack.append(scope)
+            self._enter(scope)
             self.block(body)
-            self.local.stack.pop()
+            self._exit()
             freeze = self._must_freeze(scope, frozenset(params), "g" in flags, body)
             if not freeze:
                 break
@@ -684,11 +692,11 @@ class Walker:
         """Walk one method of a class as a unit of its own."""
         self.methods = None
         self.names.append(owner[3])
-        self.local.stack.append(Scope(frozenset(owner[8]), is_class=True))
+        self._enter(Scope(frozenset(owner[8]), is_class=True))
         for part in (*s[4], *s[5]):
             self.read(part, s[1])
         self.function(s)
-        self.local.stack.pop()
+        self._exit()
         self.names.pop()
 
     def _class(self, s: Stmt) -> int:
@@ -718,9 +726,9 @@ class Walker:
             if self.methods is not None and not self.local.stack:
                 self.methods.clear()
             scope = Scope(frozenset(s[8]), is_class=True)
-            self.local.stack.append(scope)
+            self._enter(scope)
             self.block(s[7])
-            self.local.stack.pop()
+            self._exit()
             freeze = self._must_freeze(scope, frozenset(), False, s[7])
             if not freeze:
                 break
@@ -730,10 +738,10 @@ class Walker:
 
 
 _NAMES = {
-    "e": "e", "=": "assign", "def": "def", "class": "class", "if": "if", "while": "while", "for": "for", "try": "try",
-    "with": "with", "match": "match", "return": "return", "raise": "raise", "break": "leave", "continue": "leave",
-    "pass": "nothing", "global": "global", "nonlocal": "global", "del": "del", "assert": "assert",
-    "import": "import", "from": "import",
+    "e": "_e", "=": "_assign", "def": "_def", "class": "_class", "if": "_if", "while": "_while", "for": "_for", "try": "_try",
+    "with": "_with", "match": "_match", "return": "_return", "raise": "_raise", "break": "_leave", "continue": "_leave",
+    "pass": "_nothing", "global": "_global", "nonlocal": "_global", "del": "_del", "assert": "_assert",
+    "import": "_import", "from": "_import",
 }  # fmt: skip
 
 
@@ -847,12 +855,13 @@ def _callable_kept(decorators: tuple[Expr, ...]) -> bool:
 
 def walrus_names(e: Any) -> set[str]:
     """Names that ``:=`` binds anywhere in an expression or statement."""
-    if not isinstance(e, tuple) or not e:
-        return set()
-    found: set[str] = {e[1]} if e[0] == ":=" and len(e) == 4 and isinstance(e[1], str) else set()
-    for part in e:
-        if isinstance(part, tuple):
-            found |= walrus_names(part)
+    found: set[str] = set()
+    stack = [e]
+    while stack:
+        item = stack.pop()
+        if item and item[0] == ":=" and len(item) == 4 and isinstance(item[1], str):
+            found.add(item[1])
+        stack.extend([part for part in item if type(part) is tuple])
     return found
 
 

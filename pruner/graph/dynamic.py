@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, constants
 
 if TYPE_CHECKING:
     from pruner.fold.reduce import Remains
@@ -182,17 +182,11 @@ def _built_name(marker: Marker, argument: Expr) -> None:
 
 def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
     """An import with constant arguments: ``find_spec("x")``, ``import_module(".a", "pkg")``."""
-    import ast
-
     index = next(i for i, step in enumerate(chain[2]) if step[0] == "(")
     name = _callee(marker, module, (chain[0], chain[1], chain[2][:index]))
     if name not in _IMPORTERS:
         return
-    arguments = [
-        a
-        for a in ast.literal_eval(chain[2][index][:-1] + ",)" if chain[2][index] != "()" else "()")
-        if isinstance(a, str)
-    ]
+    arguments = [a for a in constants(chain[2][index]) if isinstance(a, str)]
     if not arguments:
         return
     target = arguments[0]
@@ -222,11 +216,9 @@ def _strings(part: object) -> list[str]:
         return [part[1]]
     found = [t for p in part for t in _strings(p)]
     if len(part) == 3 and part[0] in ("n", "v", "b", "x"):
-        import ast
-
         for step in part[2]:
             if isinstance(step, str) and step[:1] == "(" and len(step) > 2:
-                found += [a for a in ast.literal_eval(step[:-1] + ",)") if isinstance(a, str)]
+                found += [a for a in constants(step) if isinstance(a, str)]
     return found
 
 

@@ -9,7 +9,6 @@ Blind to: effects of attribute reads and of operators on unknown operands.
 
 from __future__ import annotations
 
-import ast
 from typing import TYPE_CHECKING, Any
 
 from pruner.fold import value as V
@@ -17,7 +16,7 @@ from pruner.fold.evaluate import Evaluator, apply_path
 from pruner.fold.residual import walrus_names
 from pruner.fold.value import Value
 from pruner.graph.symbols import Symbol
-from pruner.model.ir import Block, Stmt
+from pruner.model.ir import Block, Stmt, constants
 
 if TYPE_CHECKING:
     from pruner.graph.world import ProgramWorld
@@ -26,12 +25,17 @@ _CACHES = ("lru_cache", "cache", "functools.lru_cache", "functools.cache")
 _DEPTH = 12
 
 
+class _Unknown(Exception):
+    """One return is unknown, and so is the call."""
+
+
 class _Frame:
     """Locals of the interpreted function."""
 
-    def __init__(self, params: dict[str, Value | None], names: frozenset[str]) -> None:
+    def __init__(self, params: dict[str, Value | None], names: frozenset[str], walrus: bool) -> None:
         self.env = params
         self.names = names
+        self.walrus = walrus  # the file holds a ``:=``
         self.origin: V.Origin = V.NONE  # rules behind the tests that chose the path
 
     def chain(self, name: str, path: tuple[str, ...]) -> Value | None:
@@ -48,11 +52,11 @@ class Interpreter:
         self.world = world
         self._stack: list[tuple[str, str]] = []
         self._memo: dict[object, Value | None] = {}
+        self._bound: dict[int, set[str]] = {}  # id of a statement (summaries live as long as the world) → names
 
     def call_text(self, symbol: Symbol, step: str) -> Value | None:
         """A call with constant arguments as a path step writes them."""
-        constants = ast.literal_eval(step[:-1] + ",)" if step != "()" else "()")
-        return self.call(symbol, [V.make([c]) for c in constants], {})
+        return self.call(symbol, [V.make([c]) for c in constants(step)], {})
 
     def _function(self, symbol: Symbol) -> Stmt | None:
         stores = self.world.stores(symbol.module, symbol.name)
@@ -76,31 +80,30 @@ class Interpreter:
         key = (symbol.module, symbol.name)
         if key in self._stack or len(self._stack) >= _DEPTH:
             return None
+        stmt = self._function(symbol)
+        if stmt is None or len(args) > len(stmt[6][0]):
+            return None
         # Values are frozen, but True == 1: the key holds the types as well.
         shape = tuple((None if v is None else (v, tuple(map(type, v.values or ())))) for v in (*args, *kwargs.values()))
         memo = (key, shape, tuple(kwargs))
         if memo in self._memo:
             return self._memo[memo]
-        known = self._call(key, symbol, args, kwargs)
+        known = self._call(key, stmt, args, kwargs)
         if not self._stack:  # deeper answers may rest on a call that was cut short
             self._memo[memo] = known
         return known
 
     def _call(
-        self, key: tuple[str, str], symbol: Symbol, args: list[Value | None], kwargs: dict[str, Value | None]
+        self, key: tuple[str, str], stmt: Stmt, args: list[Value | None], kwargs: dict[str, Value | None]
     ) -> Value | None:
-        stmt = self._function(symbol)
-        if stmt is None:
-            return None
         params = stmt[6][0]
-        if len(args) > len(params):
-            return None
         env: dict[str, Value | None] = dict(zip(params, args, strict=False))
         env.update({k: v for k, v in kwargs.items() if k in params})
-        frame = _Frame(env, frozenset(stmt[6][1]))
+        summary = self.world.table.load(key[0])
+        frame = _Frame(env, frozenset(stmt[6][1]), summary is None or summary.walrus)
         self._stack.append(key)
         try:
-            ev = Evaluator(self.world, symbol.module, frame)
+            ev = Evaluator(self.world, key[0], frame)
             returns: list[Value | None] = []
             if self._run(stmt[6][2], ev, frame, returns):
                 returns.append(V.make([None]))
@@ -108,19 +111,24 @@ class Interpreter:
             if known is None:
                 return None
             return Value(known.values, known.origin | frame.origin, known.truth, known.low, known.high)
+        except _Unknown:
+            return None
         finally:
             self._stack.pop()
 
     def _run(self, block: Block, ev: Evaluator, frame: _Frame, returns: list[Value | None]) -> bool:
-        """Collect return values; True when the end of the block can be reached."""
+        """Collect return values; True when the end of the block can be reached. Raises _Unknown when one is unknown."""
         for s in block:
             tag = s[0]
-            for name in walrus_names(s[3:] if tag not in ("def", "class") else ()):
+            for name in walrus_names(s[3:]) if frame.walrus and tag not in ("def", "class") else ():
                 frame.env[name] = None
                 if tag in ("if", "while", "for", "with", "try", "match", "return"):
-                    returns.append(None)  # bound in the middle of a test or value: give up
+                    raise _Unknown  # bound in the middle of a test or value
             if tag == "return":
-                returns.append(ev.value(s[3]))
+                known = ev.value(s[3])
+                if known is None:
+                    raise _Unknown
+                returns.append(known)
                 return False
             if tag == "raise":
                 return False
@@ -147,23 +155,26 @@ class Interpreter:
             elif tag == "=" and len(s[3]) == 1 and s[3][0][0] == "v":
                 frame.env[s[3][0][1]] = ev.value(s[4]) if s[5] in "=:" else None
             elif tag in ("for", "while", "with", "try", "match"):
-                for name in _assigned(s):
-                    frame.env[name] = None
                 if _returns(s):
-                    returns.append(None)
-                for name in _assigned(s):
-                    frame.env[name] = None
+                    raise _Unknown
+                self._forget(s, frame)
             elif tag in ("=", "import", "from", "def", "class", "del"):
-                for name in _assigned(s):
-                    frame.env[name] = None
+                self._forget(s, frame)
         return True
+
+    def _forget(self, s: Stmt, frame: _Frame) -> None:
+        names = self._bound.get(id(s))
+        if names is None:
+            names = self._bound[id(s)] = _assigned(s)
+        for name in names:
+            frame.env[name] = None
 
     def pure(self, symbol: Symbol) -> bool:
         """True when running the function can have no effect: only tests, assignments and returns."""
         stmt = self._function(symbol)
         if stmt is None:
             return False
-        frame = _Frame({}, frozenset(stmt[6][1]))
+        frame = _Frame({}, frozenset(stmt[6][1]), False)
         return self._pure_block(stmt[6][2], Evaluator(self.world, symbol.module, frame))
 
     def _pure_block(self, block: Block, ev: Evaluator) -> bool:

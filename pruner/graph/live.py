@@ -37,7 +37,7 @@ from pruner.graph.module import (
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy
-from pruner.model.ir import Stmt, line_of
+from pruner.model.ir import Expr, Stmt, line_of
 from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
@@ -488,10 +488,13 @@ class Marker:
     def _take(self, module: str, node: str, unit: Unit) -> None:
         remains = unit.remains
         self.member_check.take(module, unit)
-        positions = [p for _, p in unit.lines]
-        for index, chain in enumerate(remains.chains):
-            pos = positions[index] if index < len(positions) else 0
-            if any(step[0] == "(" for step in chain[2]):
+        taken: set[Expr] = set()
+        dropped_uses = self.out.dropped_uses
+        for chain, pos in zip(remains.chains, unit.lines, strict=True):
+            if chain in taken:
+                continue  # nothing new, but that every use of what was dropped is reported
+            uses = len(dropped_uses)
+            if any([step[0] == "(" for step in chain[2]]):
                 dynamic.chain_call(self, module, node, chain)
             for step in chain[2]:
                 if step[0] == ".":
@@ -500,6 +503,8 @@ class Marker:
                 self.use_name(chain[1])
             if chain[0] in ("n", "b"):
                 self._chain(module, chain[1], chain[2], node, pos)
+            if len(dropped_uses) == uses:
+                taken.add(chain)
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
         for stmt, index, status in unit.imports:
@@ -812,8 +817,9 @@ class Marker:
             for pos in state.required:
                 aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
                 if aliases and not any(i.live for i in aliases):
-                    shadowed = _locals(state.summary.body)  # an alias that no function hides reads best
-                    aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
+                    if len(aliases) > 1:
+                        shadowed = _locals(state.summary.body)  # an alias that no function hides reads best
+                        aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
                     for name in aliases[0].names:  # whoever binds the name last must still do so
                         for item in state.names[name]:
                             self.live(module, item, module, state.required[pos])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
 from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
-from pruner.model.ir import Expr, Stmt
+from pruner.model.ir import Expr, Stmt, constants
 from pruner.scan.summary import Summary
 
 if TYPE_CHECKING:
@@ -348,10 +348,7 @@ def _registration(world: ProgramWorld, module: str, e: Expr) -> tuple[str, str]:
     if e[0] == "k" and e[1][0] == "n" and e[2] and e[2][0][0] == "c":
         return world.canonical(module, e[1][1], e[1][2]), str(e[2][0][1])
     if e[0] == "n" and e[2] and e[2][-1][0] == "(" and len(e[2][-1]) > 2:
-        import ast
-
-        first = ast.literal_eval(e[2][-1][:-1] + ",)")[0]
-        return world.canonical(module, e[1], e[2][:-1]), str(first)
+        return world.canonical(module, e[1], e[2][:-1]), str(constants(e[2][-1])[0])
     return "", ""
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 
 from pruner.scan.summary import Store, Summary
 
@@ -15,14 +16,20 @@ class Symbol:
     kind: str
     module: str
     name: str = ""
+    text: str = field(init=False, compare=False, default="")
+    """Dotted name as rules write it."""
 
-    @property
-    def text(self) -> str:
-        """Dotted name as rules write it."""
-        return f"{self.module}.{self.name}" if self.name else self.module
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", f"{self.module}.{self.name}" if self.name else self.module)
 
 
-UNKNOWN = Symbol("unknown", "")
+@cache
+def named(kind: str, module: str, name: str = "") -> Symbol:
+    """The one symbol of these parts: they are asked for a million times."""
+    return Symbol(kind, module, name)
+
+
+UNKNOWN = named("unknown", "")
 
 
 class ModuleTable:

@@ -20,7 +20,7 @@ from pruner.fold.members import Members
 from pruner.fold.value import Value
 from pruner.graph.drops import Drops
 from pruner.graph.interpret import Interpreter
-from pruner.graph.symbols import UNKNOWN, ModuleTable, Symbol
+from pruner.graph.symbols import UNKNOWN, ModuleTable, Symbol, named
 from pruner.model import Fact, Policy, Range
 from pruner.model.ir import Expr
 from pruner.scan.summary import Guards, Store, Summary
@@ -175,13 +175,13 @@ class ProgramWorld:
         summary = self.table.load(module)
         if summary is None:
             child = f"{module}.{name}"
-            return Symbol("module", child) if child in self.table else UNKNOWN
+            return named("module", child) if child in self.table else UNKNOWN
         stores = self.stores(module, name)
         if not stores:
             return self._without_store(summary, name)
         if summary.stars and self._overridden(summary, name, stores):
             self.poisoned.add((module, name))
-            return Symbol("binding", module, name)
+            return named("binding", module, name)
         if all(s.kind == "import" for s in stores):
             found = {self.attribute(*self.table.store_target(summary, s)) for s in stores}
             if len(found) == 1:
@@ -192,7 +192,7 @@ class ProgramWorld:
                 aliased = self.symbol(module, value[1])  # is_hip_runtime = is_hip
                 if aliased.kind == "binding" and self.defines(aliased):
                     return aliased
-        return Symbol("binding", module, name)
+        return named("binding", module, name)
 
     def exports(self, module: str, name: str) -> bool:
         """True when ``from module import *`` may bring ``name``."""
@@ -232,17 +232,17 @@ class ProgramWorld:
                     return found
         child = f"{summary.module}.{name}"
         if summary.package and child in self.table:
-            return Symbol("module", child)
+            return named("module", child)
         if name in _BUILTINS:
-            return Symbol("builtin", "builtins", name)
+            return named("builtin", "builtins", name)
         return UNKNOWN
 
     def attribute(self, module: str, name: str) -> Symbol:
         """What ``from module import name`` gives (or ``import module`` when name is empty)."""
         if module not in self.table:
-            return Symbol("outside", f"{module}.{name}" if name else module)
+            return named("outside", f"{module}.{name}" if name else module)
         if not name:
-            return Symbol("module", module)
+            return named("module", module)
         summary = self.table.load(module)
         if summary is not None and (name in summary.stores or summary.stars):
             found = self.symbol(module, name)
@@ -250,8 +250,8 @@ class ProgramWorld:
                 return found
         child = f"{module}.{name}"
         if child in self.table:
-            return Symbol("module", child)
-        return Symbol("binding", module, name) if summary is not None and "__getattr__" in summary.stores else UNKNOWN
+            return named("module", child)
+        return named("binding", module, name) if summary is not None and "__getattr__" in summary.stores else UNKNOWN
 
     def modules_behind(self, symbol: Symbol, seen: frozenset[Symbol] = frozenset()) -> list[str]:
         """Modules of the tree that a symbol is or may be: a name may have several imports, or a star as well."""
@@ -281,7 +281,7 @@ class ProgramWorld:
         index = 0
         while index < len(path) and path[index][0] == "." and symbol.kind in ("module", "outside"):
             if symbol.kind == "outside":
-                symbol = Symbol("outside", symbol.module + path[index])
+                symbol = named("outside", symbol.module + path[index])
             else:
                 found = self.attribute(symbol.module, path[index][1:])
                 if found.kind == "unknown":

@@ -42,6 +42,8 @@ into attributes and items.
 
 from __future__ import annotations
 
+import ast
+from functools import cache
 from typing import Any
 
 Expr = tuple[Any, ...]
@@ -49,6 +51,13 @@ Stmt = tuple[Any, ...]
 Block = tuple[Stmt, ...]
 
 EMPTY: Expr = ("o", ())
+
+
+@cache
+def constants(step: str) -> tuple[Any, ...]:
+    """The constants of a path step: ``"('x', 1)"`` → ``("x", 1)``, ``"[0]"`` → ``(0,)``, ``"()"`` → ``()``."""
+    inner = step[1:-1]
+    return tuple(ast.literal_eval(f"({inner},)")) if inner else ()
 
 
 def position(line: int, column: int) -> int:

@@ -29,7 +29,7 @@ def lower_file(path: Path) -> tuple[bytes, str, int]:
         if other:
             raise ValueError(_ENCODING)  # ast counts bytes of another text than the file's
         return scan.lower(data), "", lines
-    except (SyntaxError, ValueError, AttributeError) as error:
+    except (SyntaxError, ValueError, KeyError) as error:  # KeyError: a statement that this Python does not know
         message = str(error)
     try:
         return lower_newer(data), message if other else "newer", lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -45,6 +46,8 @@ class Scopes:
 
     def tag(self, name: str) -> str:
         """How a load of ``name`` resolves here: ``n`` global, ``v`` local, ``b`` class-level, either."""
+        if not self.stack:
+            return "n"
         direct = True
         for kind, names, declared in reversed(self.stack):
             if kind == "c":
@@ -74,7 +77,8 @@ class Lowering:
     """Lowers expressions; subclassed for statements."""
 
     def __init__(self, data: bytes = b"yield") -> None:
-        self.deep = any(word in data for word in (b":=", b"yield", b"nonlocal"))  # can expressions bind?
+        self.binding = _binding_lines(data)
+        self.outer = b"nonlocal" in data
         self.scopes = Scopes()
         self._table: dict[type, Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
@@ -85,6 +89,12 @@ class Lowering:
             ast.JoinedStr: self._joined, ast.FormattedValue: self._formatted, ast.BinOp: self._binop,
             ast.Yield: self._yield, ast.YieldFrom: self._yield, ast.Await: self._yield, ast.Subscript: self._subscript,
         }  # fmt: skip
+
+    def bindings(self, node: ast.stmt) -> scopes.Bindings:
+        """What the body of a function or class binds."""
+        at = bisect_left(self.binding, node.lineno)
+        deep = at < len(self.binding) and self.binding[at] <= (node.end_lineno or node.lineno)
+        return scopes.collect(node.body, deep, self.outer)  # type: ignore[attr-defined]
 
     def expr(self, node: ast.expr | None) -> Expr:
         """Lower one expression."""
@@ -115,7 +125,8 @@ class Lowering:
 
     def exprs(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
         """Lower several."""
-        return tuple(self.expr(node) for node in nodes if node is not None)
+        expr = self.expr
+        return tuple([expr(node) for node in nodes if node is not None])
 
     @staticmethod
     def opaque(children: Sequence[Expr]) -> Expr:
@@ -160,12 +171,15 @@ class Lowering:
                 values = self.opaque([*self.exprs(node.args), *(self.expr(k.value) for k in node.keywords)])
                 return ("j", _pieces(target.value.value, r"\{[^{}]*\}", values))
         func = self.expr(node.func)
-        if not node.keywords and all(isinstance(a, ast.Constant) and isinstance(a.value, _SIMPLE) for a in node.args):
-            if func[0] in ("n", "v", "b", "x"):
-                text = ", ".join(repr(a.value) for a in node.args)  # type: ignore[attr-defined]
+        if not node.keywords and func[0] in ("n", "v", "b", "x"):
+            for argument in node.args:
+                if type(argument) is not ast.Constant or not isinstance(argument.value, _SIMPLE):
+                    break
+            else:
+                text = ", ".join([_repr(a.value) for a in node.args])  # type: ignore[attr-defined]
                 return self._extend(func, f"({text})")
         args = self.exprs(node.args)
-        kwargs = tuple((k.arg, self.expr(k.value)) for k in node.keywords)
+        kwargs = tuple([(k.arg, self.expr(k.value)) for k in node.keywords])
         if func[0] == "n" and not func[2] and func[1] in ("getattr", "hasattr") and not kwargs and len(args) >= 2:
             name = args[1]
             if func[1] == "getattr" and name[0] == "c" and isinstance(name[1], str) and name[1].isidentifier():
@@ -266,8 +280,25 @@ class Lowering:
     def _subscript(self, node: ast.Subscript) -> Expr:
         base, index = self.expr(node.value), self.expr(node.slice)
         if index[0] == "c" and base[0] in ("n", "v", "b", "x"):
-            return self._extend(base, f"[{index[1]!r}]")
+            return self._extend(base, f"[{_repr(index[1])}]")
         return self.opaque([base, index])
+
+
+_BINDING = re.compile(rb":=|yield|nonlocal")
+
+
+def _binding_lines(data: bytes) -> list[int]:
+    """Lines on which an expression may bind or suspend, 1-based and sorted: where scopes must look into expressions."""
+    if not _BINDING.search(data):
+        return []
+    if b"\r" in data:  # also a lone carriage return ends a line to Python
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return [number for number, line in enumerate(data.split(b"\n"), 1) if _BINDING.search(line)]
+
+
+def _repr(value: object) -> str:
+    """A constant as text that reads back: ``1e999`` is ``inf`` to ``repr``, which is a name."""
+    return repr(value).replace("inf", "1e999") if type(value) is float else repr(value)
 
 
 def _pieces(text: str, hole: str, values: Expr) -> tuple[Expr, ...]:

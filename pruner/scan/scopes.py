@@ -38,12 +38,12 @@ def _alias_name(alias: ast.alias) -> str:
     return alias.asname or alias.name.split(".", 1)[0]
 
 
-def collect(nodes: Iterable[ast.AST], deep: bool = True) -> Bindings:
+def collect(nodes: Iterable[ast.AST], deep: bool = True, outer: bool = True) -> Bindings:
     """Bindings made by these nodes, not descending into nested scopes.
 
     A walrus inside a comprehension binds in the enclosing function, a comprehension's own
-    target does not. ``deep`` false skips expressions: right for a file without ``:=``,
-    ``yield`` and ``nonlocal``, and four times as fast.
+    target does not. ``deep`` false skips expressions: right where no ``:=``, ``yield`` or
+    ``nonlocal`` stands, and four times as fast. ``outer`` false: the file holds no ``nonlocal``.
     """
     found = Bindings()
     stack: list[tuple[ast.AST, bool]] = [(node, False) for node in nodes]
@@ -59,7 +59,7 @@ def collect(nodes: Iterable[ast.AST], deep: bool = True) -> Bindings:
                 found.bind(node.name)  # type: ignore[attr-defined]
             if deep:
                 _outer_parts(node, inside, stack)
-                if kind is not ast.ClassDef:
+                if outer and kind is not ast.ClassDef:
                     found.inner_nonlocals |= _nonlocals(node)
             continue
         if kind in (ast.Import, ast.ImportFrom):

@@ -13,7 +13,8 @@ from pruner.scan.expressions import Lowering
 
 def pos_of(node: Any) -> int:
     """Position of a statement's own first token (``def``, not its decorators)."""
-    return position(node.lineno, node.col_offset)
+    column = node.col_offset
+    return int(node.lineno << 16 | (column if column < 0xFFFF else 0xFFFF))
 
 
 class StatementLowering(Lowering):
@@ -21,11 +22,11 @@ class StatementLowering(Lowering):
 
     def block(self, nodes: Sequence[ast.stmt]) -> Block:
         """Lower a suite."""
-        return tuple(self.statement(node) for node in nodes)
+        return tuple([self.statement(node) for node in nodes])
 
     def statement(self, node: ast.stmt) -> Stmt:
         """Lower one statement. Raises KeyError for a node kind that this Python does not know."""
-        return getattr(self, "_s_" + type(node).__name__)(node)  # type: ignore[no-any-return]
+        return _STATEMENTS[type(node)](self, node)  # type: ignore[no-any-return]
 
     def target(self, node: ast.expr) -> tuple[Any, ...]:
         """Flatten an assignment target."""
@@ -42,8 +43,12 @@ class StatementLowering(Lowering):
         return ("e", pos_of(node), node.end_lineno, self.expr(node.value))
 
     def _s_Assign(self, node: ast.Assign) -> Stmt:
-        targets = tuple(part for target in node.targets for part in self.target(target))
-        plain = "=" if all(isinstance(t, ast.Name) for t in node.targets) else "*"
+        if len(node.targets) == 1:
+            targets = self.target(node.targets[0])
+            plain = "=" if type(node.targets[0]) is ast.Name else "*"
+        else:
+            targets = tuple([part for target in node.targets for part in self.target(target)])
+            plain = "=" if all(isinstance(t, ast.Name) for t in node.targets) else "*"
         return ("=", pos_of(node), node.end_lineno, targets, self.expr(node.value), plain)
 
     def _s_AnnAssign(self, node: ast.AnnAssign) -> Stmt:
@@ -72,7 +77,7 @@ class StatementLowering(Lowering):
     _s_AsyncFunctionDef = _s_FunctionDef
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[Any, ...]:
-        bound = scopes.collect(node.body, self.deep)
+        bound = self.bindings(node)
         params = scopes.parameters(node.args)
         local = bound.local | frozenset(params)
         self.scopes.push("f", local, frozenset(bound.globals))
@@ -99,7 +104,7 @@ class StatementLowering(Lowering):
         decorators = self.exprs(node.decorator_list)
         bases = self.exprs(node.bases)
         keywords = tuple((k.arg, self.expr(k.value)) for k in node.keywords)
-        names = scopes.collect(node.body, self.deep).local
+        names = self.bindings(node).local
         self.scopes.push("c", names)
         body = self.block(node.body)
         self.scopes.pop()
@@ -215,6 +220,13 @@ class StatementLowering(Lowering):
     def _bound(self, name: str) -> str:
         """``n`` when an import binds a module global here, else ``v``."""
         return "n" if self.scopes.tag(name) == "n" else "v"
+
+
+_STATEMENTS = {
+    kind: getattr(StatementLowering, f"_s_{kind.__name__}")
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.stmt) and hasattr(StatementLowering, f"_s_{kind.__name__}")
+}
 
 
 def _as_load(node: ast.expr) -> ast.expr:

@@ -44,6 +44,7 @@ class Summary:
     stars: list[tuple[Stmt, Guards]] = field(default_factory=list)
     _all_read: bool | None = None
     error: str = ""
+    walrus: bool = False  # the file holds a ``:=`` somewhere
 
     @property
     def plain_all(self) -> bool:
@@ -59,7 +60,7 @@ class Summary:
 
 
 def lower(data: bytes) -> bytes:
-    """Lower a file to marshalled form. Raises SyntaxError, ValueError, RecursionError, AttributeError."""
+    """Lower a file to marshalled form. Raises SyntaxError, ValueError, RecursionError, KeyError."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
@@ -72,6 +73,7 @@ def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> 
     indexer = _Indexer(summary)
     indexer.block(summary.body, (), False)
     if b":=" in lowered:
+        summary.walrus = True
         indexer.walrus(summary.body)
     return summary
 
