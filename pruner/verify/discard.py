@@ -28,7 +28,7 @@ class Families:
         self.quick = re.compile(b"|".join(parts)) if parts else None
         # An identifier that holds a family's fixed part; the glob then decides.
         fixed = "|".join(re.escape(max(glob.split("*"), key=len)) for glob in self.globs)
-        self.words = re.compile(rf"\w*(?:{fixed})\w*")
+        self.words = re.compile(rf"(?:{fixed})\w*")  # from the fixed part on; its beginning is looked for by hand
         self._exact = [re.compile(translate(glob)) for glob in self.globs]
 
     def match(self, name: str) -> bool:
@@ -41,24 +41,30 @@ class Families:
         if self.quick is None or not self.quick.search(data):
             return found
         text = decode(data)
-        hits = [m for m in self.words.finditer(text) if self.match(m.group())]
+        hits = []
+        for found_word in self.words.finditer(text):
+            start, stop = found_word.span()
+            while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+                start -= 1
+            if self.match(text[start:stop]):
+                hits.append((start, text[start:stop]))
         if not hits:
             return found
         # Only strings and comments need to be told from code; they are a tenth of the tokens.
         spans = [(m.start(), m.end(), m.group()[0] == "#") for m in QUOTED.finditer(text)]
         starts = [start for start, _, _ in spans]
         documented: set[int] | None = None
-        for hit in hits:
-            place = bisect_right(starts, hit.start()) - 1
-            line = text.count("\n", 0, hit.start()) + 1
-            if place >= 0 and hit.start() < spans[place][1]:
+        for begin, word in hits:
+            place = bisect_right(starts, begin) - 1
+            line = text.count("\n", 0, begin) + 1
+            if place >= 0 and begin < spans[place][1]:
                 if spans[place][2]:
                     continue
                 if documented is None:
                     documented = _docstring_lines(data)
                 if text.count("\n", 0, spans[place][0]) + 1 in documented:
                     continue
-            found[hit.group(), line] += 1
+            found[word, line] += 1
         return found
 
 

@@ -50,6 +50,10 @@ def is_generator(node: ast.AST) -> bool:
     return False
 
 
+_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+_INNER = (*COMPREHENSIONS, ast.Lambda)
+
+
 def reads(node: ast.AST, scope: Scope, build: Build) -> set[str]:
     """Names whose read belongs to ``scope`` or to a scope around it: own reads and free names of inner scopes.
 
@@ -63,11 +67,17 @@ def reads(node: ast.AST, scope: Scope, build: Build) -> set[str]:
 
 
 def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
-    if isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+    kind = type(node)
+    if kind is ast.Name:
+        if not isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
+            found.add(node.id)  # type: ignore[attr-defined]
         return
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+    if kind is ast.Attribute:  # a long chain is most of what there is to walk
+        _reads(node.value, scope, build, found)  # type: ignore[attr-defined]
+        return
+    if kind is ast.Constant:
+        return
+    if isinstance(node, _DEFINITIONS):
         for field in ("decorator_list", "bases", "keywords", "args", "returns"):
             value = getattr(node, field, None)
             for item in value if isinstance(value, list) else [value] if value is not None else []:
@@ -90,7 +100,7 @@ def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
         return
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         found.add(node.target.id)
-    if isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
+    if isinstance(node, _INNER):
         inner = inner_scope(node, scope)
         free = set()
         for child in children(node):
