@@ -494,7 +494,7 @@ class Marker:
             if chain in taken:
                 continue  # nothing new, but that every use of what was dropped is reported
             uses = len(dropped_uses)
-            if any([step[0] == "(" for step in chain[2]]):
+            if any(step[0] == "(" for step in chain[2]):
                 dynamic.chain_call(self, module, node, chain)
             for step in chain[2]:
                 if step[0] == ".":

@@ -110,8 +110,8 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
                 plain.add(method.stmt[1])
         if item.live and item.decided is not None:
             units.append(item.decided)
-        elif not inner and item.kind in ("def", "class", "value"):
-            plain.add(item.stmt[1])
+        elif not inner and item.kind in ("def", "class", "value") and item.stmt[0] != "pass":
+            plain.add(item.stmt[1])  # (a loop variable has its loop's position, and the loop holds more)
     lowering = TracingLowering(data, plain)
     lowering.match(summary.body, lowering.block(tree.body))
     pin = _pinner(marker)
