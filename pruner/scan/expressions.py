@@ -90,11 +90,14 @@ class Lowering:
             ast.Yield: self._yield, ast.YieldFrom: self._yield, ast.Await: self._yield, ast.Subscript: self._subscript,
         }  # fmt: skip
 
-    def bindings(self, node: ast.stmt) -> scopes.Bindings:
-        """What the body of a function or class binds."""
+    def binds(self, node: ast.stmt | ast.expr) -> bool:
+        """May an expression inside ``node`` bind or suspend?"""
         at = bisect_left(self.binding, node.lineno)
-        deep = at < len(self.binding) and self.binding[at] <= (node.end_lineno or node.lineno)
-        return scopes.collect(node.body, deep, self.outer)  # type: ignore[attr-defined]
+        return at < len(self.binding) and self.binding[at] <= (node.end_lineno or node.lineno)
+
+    def bindings(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> scopes.Bindings:
+        """What the body of a function or class binds."""
+        return scopes.collect(node.body, self.binds(node), self.outer)
 
     def expr(self, node: ast.expr | None) -> Expr:
         """Lower one expression."""
@@ -225,7 +228,7 @@ class Lowering:
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])
-        own = scopes.collect([node.body]).local if self.deep else frozenset()  # `:=` in a lambda is the lambda's
+        own = scopes.collect([node.body]).local if self.binds(node) else frozenset()  # `:=` in a lambda is the lambda's
         self.scopes.push("q", own | frozenset(scopes.parameters(node.args)))
         body = self.expr(node.body)
         self.scopes.pop()
