@@ -1,4 +1,4 @@
-"""Questions to the last run: why, why-not, line, retained, impact."""
+"""Questions to the last run: why, why-not, line, retained, impact, capabilities."""
 
 from __future__ import annotations
 
@@ -81,3 +81,14 @@ def impact(rule: str, reports: Path, as_json: bool) -> int:
     from pruner.pipeline.answers import Answers
 
     return give(Answers(reports).impact(rule), as_json)
+
+
+@prune.command()
+@click.argument("kind", default="")
+@reports_option
+@json_option
+def capabilities(kind: str, reports: Path, as_json: bool) -> int:
+    """What the generated tree can do, of KIND or of all kinds: kept with evidence, or dropped by which rule."""
+    from pruner.pipeline.answers import Answers
+
+    return give(Answers(reports).capabilities(kind), as_json)

@@ -56,9 +56,10 @@ class Drops:
     def entry(self, table: str, key: str) -> str:
         """Rule id that drops this entry of a table, or ""."""
         for pattern, rule in self.entries.get(table, {}).items():
-            if fnmatchcase(key, pattern) and not any(fnmatchcase(key, k) for k in self.kept_entries.get(table, ())):
-                self.entries_met.add(rule)
-                return rule
+            if fnmatchcase(key, pattern):
+                self.entries_met.add(rule)  # also where a keep rule wins: the rule speaks of what is there
+                if not any(fnmatchcase(key, k) for k in self.kept_entries.get(table, ())):
+                    return rule
         return ""
 
     def dropped_entries(self, table: str, value: Expr) -> dict[int, str]:

@@ -3,16 +3,19 @@
 Nothing here does work; nothing here imports another layer but ``errors``.
 """
 
-from pruner.model.policy import Dynamic, Fact, Location, Policy, Range, Rule, Target
-from pruner.model.result import Cause, Edit, Finding, Outcome, Removal, RunResult, Verdict
+from pruner.model.policy import Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
+from pruner.model.result import Cause, Edit, Finding, GuardCall, Outcome, Removal, RunResult, Verdict
 from pruner.model.source import Origin, Snapshot, SourceFile
 
 __all__ = [
+    "Ask",
     "Cause",
     "Dynamic",
     "Edit",
     "Fact",
     "Finding",
+    "Guard",
+    "GuardCall",
     "Location",
     "Origin",
     "Outcome",

@@ -26,7 +26,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One entry of a rule file. ``verb`` is assume, root, keep, drop, discard or dynamic."""
+    """One entry of a rule file. ``verb`` is assume, root, keep, drop, discard, dynamic or guard."""
 
     id: str
     verb: str
@@ -94,6 +94,51 @@ class Dynamic:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """One question of a guard: may ``chain``, read from the guarded function's parameter, hold this value?
+
+    ``kind``: ``fact`` (``names`` is the fact's subject: only its values), ``values`` (``names`` are
+    the only values), ``tables`` (no entry that rules drop from the tables ``names``), ``classes``
+    (nothing that the ``attribute`` of a removed module of the package ``names`` offers),
+    ``members`` (nothing at all while the walked package ``names`` yields no module).
+    Nothing asked (None, empty) is never refused.
+    """
+
+    chain: str
+    kind: str
+    names: tuple[Const, ...]
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A call of the generated module that a rule puts into functions.
+
+    ``at`` are symbols ``pkg.mod:Class.method``, of which a release has some; ``where`` is ``entry``
+    or ``after`` (before each ``return`` and at the end). ``of`` is the parameter, with attributes,
+    that the asked chains start from; with ``options`` it is a command-line parser and the chains
+    are destinations of its options. ``facts``: every fact that can be asked is asked as well. The chain
+    ``.`` is the parameter itself. ``http``: the refusal is the HTTP answer 400.
+    """
+
+    rule: str
+    at: tuple[str, ...]
+    where: str
+    of: str
+    options: bool
+    facts: bool
+    asks: tuple[Ask, ...]
+    location: Location
+    number: int = 1  # among the guards of the rule
+    http: bool = False
+
+    @property
+    def key(self) -> str:
+        """The name by which the call asks."""
+        return f"{self.rule}/{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All rules of a run, merged and checked."""
 
@@ -104,6 +149,7 @@ class Policy:
     drops: tuple[Target, ...] = ()
     discards: tuple[Target, ...] = ()
     dynamics: tuple[Dynamic, ...] = ()
+    guards: tuple[Guard, ...] = ()
     pure: tuple[str, ...] = ()  # outside functions whose call has no effect, canonical names
     allow: tuple[tuple[str, str, str], ...] = ()  # (path glob, identifier, reason): residue that may stay
     files: tuple[str, ...] = ()

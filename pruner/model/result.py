@@ -54,6 +54,18 @@ class Finding:
     advice: str = ""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class GuardCall:
+    """A call of the generated module that stands in the output: which guard, in which function."""
+
+    key: str  # Guard.key
+    rule: str
+    path: str
+    line: int  # of the function, in the upstream file
+    function: str  # dotted name below the module
+    where: str  # "entry" or "after"
+
+
 @dataclass(slots=True)
 class RunResult:
     """Everything a run knows; ``document`` is the versioned JSON that reports are rendered from."""
@@ -85,6 +97,7 @@ class Outcome:
     roots: tuple[tuple[str, str], ...] = ()  # (node id, rule id)
     edges: tuple[tuple[str, str, str, str, int], ...] = ()
     statistics: dict[str, int] = field(default_factory=dict)
+    guards: tuple[GuardCall, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from pruner.fold.residual import Unit
 from pruner.graph.live import Liveness, Marker
 from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import Expr, Stmt
+from pruner.passes.calls import ABSENT, Call, Function
 from pruner.passes.expressions import ExpressionEditor
 from pruner.passes.statements import Plan, StatementEditor
 from pruner.scan.statements import StatementLowering, pos_of
@@ -32,6 +34,8 @@ class FileEdits:
     edits: tuple[Edit, ...]
     removals: tuple[Removal, ...]
     folds: tuple[tuple[str, int], ...]
+    calls: tuple[tuple[Call, str, int], ...] = ()  # guard, function, its line
+    lost: tuple[tuple[Call, str, str], ...] = ()  # guard, function, why it could not be placed
 
 
 class TracingLowering(StatementLowering):
@@ -84,8 +88,19 @@ class TracingLowering(StatementLowering):
 SKIPPED: Stmt = ("skipped",)
 
 
-def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes, guard: tuple[str, str]) -> FileEdits:
-    """Edits of one live module. Raises SyntaxError when ``ast`` cannot read it (it is then left alone)."""
+def rewrite(
+    marker: Marker,
+    live: Liveness,
+    module: str,
+    path: str,
+    data: bytes,
+    guard: tuple[str, str],
+    calls: Sequence[tuple[str, Call]] = (),
+) -> FileEdits:
+    """Edits of one live module. Raises SyntaxError when ``ast`` cannot read it (it is then left alone).
+
+    ``calls`` are guards by the dotted name of the function that they go into.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
@@ -146,12 +161,52 @@ def rewrite(marker: Marker, live: Liveness, module: str, path: str, data: bytes,
     for key in live.dead_aliases.get(module, ()):
         plan.aliases[key] = Cause("orphan", (), ("nothing that is kept reads it",))
     plan.stand_ins = live.stand_ins.get(module, {})
+    names = _functions(tree) if calls else {}
+    lost = _place_calls(names, calls, plan)
     editor = StatementEditor(path, data, tree, plan, pin)
     editor.expr.lines = sorted(lines)
     if inside:
         plan.fstrings = _fstrings(editor, lowering, inside, plan, pin)
     edits = trim_end(data, separate(data, merge(editor.run())))
-    return FileEdits(path, edits, tuple(editor.removals), tuple(sorted(folds.items())))
+    placed = {(call.key, line): call for call, line in editor.calls.placed}
+    lines_of = {node.lineno: name for name, nodes in names.items() for node in nodes}
+    rows = tuple((call, lines_of[line], line) for (_, line), call in sorted(placed.items()))
+    return FileEdits(path, edits, tuple(editor.removals), tuple(sorted(folds.items())), rows, tuple(lost))
+
+
+def _functions(tree: ast.Module) -> dict[str, list[Function]]:
+    """Functions by dotted name; both arms of a test may define one."""
+    found: dict[str, list[Function]] = {}
+    stack: list[tuple[ast.AST, str]] = [(tree, "")]
+    while stack:
+        node, prefix = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            name = prefix
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                if not isinstance(child, ast.ClassDef):
+                    found.setdefault(prefix + child.name, []).append(child)
+                name = f"{prefix}{child.name}."
+            if isinstance(child, (ast.stmt, ast.ExceptHandler, ast.match_case)):
+                stack.append((child, name))
+    return found
+
+
+def _place_calls(
+    names: dict[str, list[Function]], calls: Sequence[tuple[str, Call]], plan: Plan
+) -> list[tuple[Call, str, str]]:
+    lost = []
+    for function, call in calls:
+        nodes = names.get(function, [])
+        if not nodes:
+            lost.append((call, function, ABSENT))
+        for node in nodes:
+            known = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+            known += [a.arg for a in (node.args.vararg, node.args.kwarg) if a is not None]
+            if call.parameter and call.parameter not in known:
+                lost.append((call, function, f"which has no parameter {call.parameter}"))
+            else:
+                plan.calls.setdefault(id(node), []).append(call)
+    return lost
 
 
 def _pinner(marker: Marker) -> Any:

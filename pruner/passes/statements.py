@@ -15,6 +15,7 @@ from typing import Any
 from pruner.edit import apply, merge
 from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import position
+from pruner.passes.calls import Call, CallEditor
 from pruner.passes.expressions import Action, ExpressionEditor
 from pruner.syntax.text import SourceText, protected_lines
 
@@ -33,6 +34,7 @@ class Plan:
         self.guard: tuple[str, str] = ("", "_prune_guard")  # package and name of the guard module
         self.fstrings: list[Edit] = []
         self.stand_ins: dict[tuple[int, int], tuple[str, str]] = {}
+        self.calls: dict[int, list[Call]] = {}  # id of a function's node → guards in it
 
 
 def place(node: Any) -> int:
@@ -54,11 +56,12 @@ class StatementEditor:
         self.removals: list[Removal] = []
         self._protected: set[int] | None = None
         self.function: ast.AST | None = None
+        self.calls = CallEditor(self.text, plan.guard, plan.calls)
 
     def run(self) -> list[Edit]:
         """All edits of the file."""
         self.suite(self.tree.body, None)
-        self.edits += self.plan.fstrings
+        self.edits += self.plan.fstrings + self.calls.edits
         return self.edits
 
     # -- suites -----------------------------------------------------------------------------
@@ -340,10 +343,16 @@ class StatementEditor:
                 self.expr.visit(part)
         outer, self.function = self.function, node
         self.suite(node.body, node)
+        self.calls.function(node, self.block_end(node.body[-1]))
         self.function = outer
         return True
 
     _AsyncFunctionDef = _FunctionDef
+
+    def _Return(self, node: ast.Return) -> bool:
+        self.calls.before_return(self.function, node)
+        self._plain(node)
+        return True
 
     def _ClassDef(self, node: ast.ClassDef) -> bool:
         for part in [*node.decorator_list, *node.bases, *node.keywords]:

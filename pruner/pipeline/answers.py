@@ -95,6 +95,22 @@ class Answers:
         hint = f"; nearest: {', '.join(near)}" if near else ""
         return Answer("unknown", (f"{name} is no name of this tree, kept or removed{hint}",))
 
+    # -- capabilities ------------------------------------------------------------------------
+
+    def capabilities(self, kind: str) -> Answer:
+        """One line a capability: kept with its evidence, dropped by which rule, or not in this release."""
+        rows = self._read("capabilities.json")["rows"]
+        kinds = sorted({row["kind"] for row in rows})
+        if kind and kind not in kinds:
+            return Answer("unknown", (f"no kind is called {kind}; known: {', '.join(kinds)}",))
+        lines = []
+        for row in rows:
+            if kind in ("", row["kind"]):
+                how = ", ".join(row["evidence"]) or ", ".join(f"{c['rule']} ({c['place']})" for c in row["dropped_by"])
+                where = f" [{' '.join(row['generations'])}]" if row["status"] == "kept" else ""
+                lines.append(f"{row['kind']} {row['key']}: {row['status']}{where}{': ' if how else ''}{how}")
+        return Answer("found", tuple(lines))
+
     # -- removals ----------------------------------------------------------------------------
 
     def _ledger(self) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from pruner import verify
 from pruner.errors import cannot
 from pruner.model import Snapshot, Verdict
+from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.overlay import judge, read_overlay, same, take_off
 from pruner.source import default_cache, open_snapshot
 from pruner.verify import behaviour, peers
@@ -42,6 +43,7 @@ def unasked() -> list[Verdict]:
     return [*behaviour.not_run(UNASKED), *(Verdict(check, why, "not run") for check, why in ELSEWHERE.items())]
 
 
+@collector_paused()
 def verify_output(options: VerifyOptions) -> list[Verdict]:
     """One verdict a check. An overlay is taken off in a copy, which is judged, and then judged itself.
 

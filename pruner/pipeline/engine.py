@@ -12,11 +12,12 @@ from typing import Any
 from pruner.edit import apply, kept_ranges
 from pruner.graph.live import Liveness, Marker
 from pruner.graph.world import ProgramWorld
-from pruner.model import Cause, Edit, Finding, Outcome, Policy, Removal, Rule, Snapshot
-from pruner.passes import FileEdits, rewrite
+from pruner.model import Cause, Edit, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
+from pruner.passes import ABSENT, Call, FileEdits, rewrite
 from pruner.pipeline.load import Loader
 from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
+from pruner.pipeline.placement import Placement, placements
 from pruner.pipeline.targets import drops_of, mark_roots
 
 Progress = Callable[[str, float], None]
@@ -48,19 +49,27 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
     finally:
         loader.close()
     progress("rewrite", 0.5)
-    results = _rewrite_all(snapshot, loader, marker, live, jobs, guard)
+    guards, unplaced = placements(policy, loader.table, live, matched)
+    results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)
     progress("collect", 0.8)
-    return _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
+    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
+    return replace(outcome, findings=tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key)))
 
 
 def _rewrite_all(
-    snapshot: Snapshot, loader: Loader, marker: Marker, live: Liveness, jobs: int, guard: tuple[str, str]
+    snapshot: Snapshot,
+    loader: Loader,
+    marker: Marker,
+    live: Liveness,
+    jobs: int,
+    guard: tuple[str, str],
+    guards: Mapping[str, list[Placement]],
 ) -> list[FileEdits | Finding]:
     todo = []
     for module, state in sorted(live.states.items()):
-        if state.executed and state.touched and module not in loader.untouchable:
+        if state.executed and (state.touched or module in guards) and module not in loader.untouchable:
             todo.append((module, state.summary.path))
-    _SHARED["args"] = (snapshot, marker, live, guard)
+    _SHARED["args"] = (snapshot, marker, live, guard, guards)
     try:
         if jobs > 1 and len(todo) > 50:
             with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
@@ -71,10 +80,13 @@ def _rewrite_all(
 
 
 def _rewrite_one(item: tuple[str, str]) -> FileEdits | Finding:
-    snapshot, marker, live, guard = _SHARED["args"]
+    snapshot, marker, live, guard, guards = _SHARED["args"]
     module, path = item
+    calls = [
+        (p.function, Call(p.key, p.rule, p.where == "after", p.parameter, p.options)) for p in guards.get(module, ())
+    ]
     try:
-        return rewrite(marker, live, module, path, snapshot.read(path), guard)
+        return rewrite(marker, live, module, path, snapshot.read(path), guard, calls)
     except (ValueError, KeyError, IndexError) as error:
         raise RuntimeError(f"{path}: {type(error).__name__}: {error}") from error
 
@@ -93,11 +105,21 @@ def _outcome(
     removals: list[Removal] = []
     findings = [*loader.findings, *live.findings]
     folds: dict[str, int] = {}
+    guarded: list[GuardCall] = []
     ranges: dict[str, tuple[tuple[int, int], ...]] = {}
     for result in results:
         if isinstance(result, Finding):
             findings.append(result)
             continue
+        guarded += [
+            GuardCall(call.key, call.rule, result.path, line, function, "after" if call.after else "entry")
+            for call, function, line in result.calls
+        ]
+        here = {call.key for call, _, _ in result.calls}
+        for call, function, why in result.lost:
+            # Another spelling of the place stands in the same file: the name is another release's.
+            if why != ABSENT or (call.key not in here and not policy.by_id[call.rule].optional):
+                findings.append(_misplaced(result.path, call, function, why))
         for rule, count in result.folds:
             folds[rule] = folds.get(rule, 0) + count
         removals += result.removals
@@ -130,7 +152,7 @@ def _outcome(
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
     findings += _unmatched(policy, matched | set(folds) | native.matched)
     removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
-    findings = sorted(set(findings), key=lambda f: (f.path, f.line, f.code, f.text))
+    findings = sorted(set(findings), key=_finding_key)
     statistics = {
         "modules": len(loader.paths),
         "modules_live": sum(s.executed for s in live.states.values()),
@@ -138,8 +160,18 @@ def _outcome(
         "files_edited": len(edits),
     }
     return Outcome(
-        files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics
-    )
+        files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics,
+        tuple(sorted(guarded)),
+    )  # fmt: skip
+
+
+def _finding_key(row: Finding) -> tuple[str, int, str, str]:
+    return (row.path, row.line, row.code, row.text)
+
+
+def _misplaced(path: str, call: Call, function: str, why: str) -> Finding:
+    text = f"rule {call.rule} guards {function} in {path}, {why}"
+    return Finding("PR240", path, 0, text, "correct the place or the parameter, or give the rule since and until")
 
 
 def _dropped_use(marker: Marker, use: object) -> Finding:
@@ -151,7 +183,11 @@ def _dropped_use(marker: Marker, use: object) -> Finding:
 def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
     found = []
     for rule in policy.rules:
-        if rule.verb in ("assume", "root", "keep", "drop", "dynamic") and not rule.optional and rule.id not in matched:
+        if (
+            rule.verb in ("assume", "root", "keep", "drop", "dynamic", "guard")
+            and not rule.optional
+            and rule.id not in matched
+        ):
             text = f"rule {rule.id} matches nothing in this tree"
             found.append(
                 Finding(

@@ -1,43 +1,71 @@
-"""The generated guard module: what was removed and is asked for says so in one sentence."""
+"""The generated guard module: what was removed and is asked for says so in one sentence.
+
+The text of the module is a template; rules, facts and what each guard asks are tables in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from pruner.model import Policy
+from pruner.pipeline.asked import Answers
+from pruner.report.paths import RuleFiles
 
 _TEMPLATE = '''"""Written by prune. This tree is a specialisation; what it left out fails here, in one sentence.
 
-PRUNED.json has the facts, the rules and the kept ranges of every file.
+PRUNED.json has the facts, the rules, the guards and the kept ranges of every file.
 """
 
-RULES = {rules}
+import sys
+
+RULES = @RULES@
+
+# (subject, module or package, steps, values or (lowest, highest), rule)
+FACTS = @FACTS@
+
+# What a value asks that is gone: domain -> {value: (rule, what to add to the rules)}.
+GONE = @GONE@
+
+# guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule))
+GUARDS = @GUARDS@
 
 
 class RemovedByPrune(ImportError):
     """Something that this build does not have was asked for."""
 
 
+class RefusedByPrune(ValueError):
+    """A value was asked for that this build was made without, or a fact that it rests on is not so."""
+
+
+def _place(rule):
+    return RULES.get(rule, rule)
+
+
 def sentence(name, rule):
-    """Say what is missing and which rule would keep it."""
-    return f"this build was made without {{name}} ({{RULES.get(rule, rule)}}); remove or narrow that rule and rebuild"
+    """Say what is missing, which rule took it and what would keep it."""
+    return (
+        f"this build was made without {name} ({_place(rule)}); to have it, put "
+        f"`lift: [{rule}]` into your rule file, or a rule that keeps it, and build again"
+    )
 
 
 def removed(name, rule):
     """An import of a removed module was reached."""
-    raise RemovedByPrune(sentence(name, rule), name=name)
+    raise _quiet(RemovedByPrune(sentence(name, rule), name=name))
 
 
 class _StandIn(type):
     """A removed name that kept code still mentions: any use of it fails, no instance of it exists."""
 
     def __call__(cls, *args, **kwargs):
-        raise RemovedByPrune(sentence(cls.__name__, cls.__dict__["rule"]), name=cls.__name__)
+        raise _quiet(RemovedByPrune(sentence(cls.__name__, cls.__dict__["rule"]), name=cls.__name__))
 
     def __getattr__(cls, attribute):
         if attribute.startswith("__") and attribute.endswith("__"):
             raise AttributeError(attribute)
-        raise RemovedByPrune(sentence(f"{{cls.__name__}}.{{attribute}}", cls.__dict__["rule"]), name=cls.__name__)
+        text = sentence(f"{cls.__name__}.{attribute}", cls.__dict__["rule"])
+        raise _quiet(RemovedByPrune(text, name=cls.__name__))
 
     def __instancecheck__(cls, instance):
         return False
@@ -48,17 +76,195 @@ class _StandIn(type):
 
 def stand_in(name, rule):
     """A class that nothing is an instance of and that fails when used."""
-    return _StandIn(name, (), {{"rule": rule}})
+    return _StandIn(name, (), {"rule": rule})
+
+
+def check(guard, subject=None):
+    """Refuse what was removed and is asked for in ``subject``, and a fact that does not hold here."""
+    facts, http, start, questions = GUARDS[guard]
+    if facts:
+        _check_facts()
+    subject = _read(subject, start)
+    for chain, label, allowed, domain, rule in questions:
+        for value in _each(_read(subject, chain)):
+            text = _refusal(label, value, allowed, domain, rule)
+            if text and http:
+                from fastapi import HTTPException
+
+                raise HTTPException(status_code=400, detail=text)
+            if text:
+                raise _quiet(RefusedByPrune(text))
+
+
+def options(guard, parser):
+    """Let a command-line parser say of a removed choice that it was removed, where it says "invalid choice"."""
+    import argparse
+
+    asked = {label: (allowed, domain, rule) for _, label, allowed, domain, rule in GUARDS[guard][3]}
+    plain = parser._check_value
+
+    def check_value(action, value):
+        try:
+            plain(action, value)
+        except argparse.ArgumentError:
+            known = asked.get(action.dest)
+            text = _refusal(action.dest, value, *known) if known else ""
+            if text:
+                raise argparse.ArgumentError(action, text) from None
+            raise
+
+    parser._check_value = check_value
+
+
+def _refusal(label, value, allowed, domain, rule):
+    """One sentence, or "" when the value may be asked for."""
+    if allowed is not None:
+        if any(type(value) is type(one) and value == one for one in allowed):
+            return ""
+        wanted = " or ".join(repr(one) for one in allowed)
+        return (
+            f"{label} is {value!r}, and this build assumes {wanted} ({_place(rule)}); to have it, put "
+            f"`lift: [{rule}]` into your rule file and build again"
+        )
+    gone = GONE.get(domain, {})
+    found = gone.get(value) if isinstance(value, str) else None
+    what = f"{label} {value!r} was removed from this build"
+    if found is None and "*" in gone:
+        found = gone["*"]
+        what = f"this build was made without what processes {label}"
+    if found is None:
+        return ""
+    return f"{what} ({_place(found[0])}); to have it, add {found[1]} and build again"
+
+
+def _read(value, chain):
+    for name in chain:
+        if value is None:
+            return None
+        value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+    return value
+
+
+def _each(value):
+    """The values asked for; nothing for None, "" and what is empty."""
+    if value is None or (isinstance(value, (str, bytes, list, tuple, set, frozenset, dict)) and not value):
+        return
+    if isinstance(value, (list, tuple, set, frozenset)):
+        for one in value:
+            yield from _each(one)
+    else:
+        yield value
+
+
+def _check_facts():
+    for subject, root, steps, values, rule in FACTS:
+        known, value = _ask(root, steps)
+        if not known:
+            continue
+        if isinstance(values, tuple):
+            low, high = values
+            fits = type(value) is int and (low is None or value >= low) and (high is None or value <= high)
+        else:
+            fits = any(type(value) is type(one) and value == one for one in values)
+        if not fits:
+            raise _quiet(
+                RefusedByPrune(
+                    f"this build assumes {subject} to be {_say(values)} ({_place(rule)}); here it is {value!r}; "
+                    f"to have it, put `lift: [{rule}]` into your rule file and build again"
+                )
+            )
+
+
+def _ask(root, steps):
+    """(known, value) of a fact's subject; only what is loaded already is asked, and no class stands for an object."""
+    value = sys.modules.get(root)
+    if value is None:
+        return False, None
+    done = root
+    try:
+        for kind, *detail in steps:
+            if kind == ".":
+                if isinstance(value, type):
+                    return False, None
+                done = f"{done}.{detail[0]}"
+                value = sys.modules[done] if done in sys.modules else getattr(value, detail[0])
+            elif kind == "()":
+                value = value(*detail[0], **detail[1])
+            elif kind == "has":
+                value = hasattr(value, detail[0])
+            else:
+                value = value[detail[0]]
+    except Exception:  # a subject that cannot be asked here is nobody's assumption
+        return False, None
+    return True, value
+
+
+def _say(values):
+    if isinstance(values, tuple):
+        return f"from {values[0]} to {values[1]}"
+    return " or ".join(repr(one) for one in values)
+
+
+def _quiet(error):
+    """In a command of this package the sentence is the message, without a traceback."""
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    script = sys.argv[0].replace("\\\\", "/").rpartition("/")[2] if sys.argv else ""
+    if (main is not None and main.name.partition(".")[0] == COMMAND) or (COMMAND and script == COMMAND):
+        _install()
+    return error
+
+
+def _install():
+    previous = sys.excepthook
+    if getattr(previous, "of_prune", False):
+        return
+
+    def hook(kind, error, trace):
+        if isinstance(error, (RemovedByPrune, RefusedByPrune)):
+            print(f"{COMMAND}: error: {error}", file=sys.stderr)
+        else:
+            previous(kind, error, trace)
+
+    hook.of_prune = True
+    sys.excepthook = hook
+
+
+COMMAND = @COMMAND@
 '''
 
 
-def render(policy: Policy) -> bytes:
+def render(policy: Policy, answers: Answers | None = None) -> bytes:
     """Source of the guard module. Rules are written with their place, in order of id."""
-    places: Mapping[str, str] = {
-        r.id: f"rule {r.id}, {r.location.file}:{r.location.line}" for r in policy.rules if r.verb == "drop"
+    files = RuleFiles(policy.files)
+    places = {r.id: f"rule {r.id}, {files.name(r.location.file)}:{r.location.line}" for r in policy.rules}
+    asked = answers or Answers()
+    used = {r.id for r in policy.rules if r.verb == "drop"} | asked.rules
+    tables: dict[str, object] = {
+        "RULES": {key: places[key] for key in sorted(used) if key in places},
+        "FACTS": asked.facts,
+        "GONE": asked.gone,
+        "GUARDS": asked.guards,
+        "COMMAND": asked.command,
     }
-    lines = "".join(f"    {key!r}: {places[key]!r},\n" for key in sorted(places))
-    return _TEMPLATE.format(rules="{\n" + lines + "}").encode()
+    text = _TEMPLATE
+    for name, value in tables.items():
+        text = text.replace(f"@{name}@", _literal(value))
+    return text.encode()
+
+
+def _literal(value: object, depth: int = 0) -> str:
+    """A table as source text: a row a line, rows of at most three levels."""
+    blank, inner = " " * 4 * depth, " " * 4 * (depth + 1)
+    nested = depth < 2 and isinstance(value, (dict, list)) and value
+    if nested and isinstance(value, dict):
+        rows = "".join(f"{inner}{key!r}: {_literal(value[key], depth + 1)},\n" for key in sorted(value))
+        return f"{{\n{rows}{blank}}}"
+    if nested and isinstance(value, list):
+        return "[\n" + "".join(f"{inner}{row!r},\n" for row in value) + f"{blank}]"
+    if depth == 1 and isinstance(value, tuple) and value and isinstance(value[-1], list):
+        head = ", ".join(repr(part) for part in value[:-1])
+        return f"({head}, {_literal(value[-1], depth)})"
+    return repr(value)
 
 
 def place(modules: Mapping[str, object]) -> tuple[str, str, str]:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, PruneError, cannot
-from pruner.model import Outcome, Policy, RunResult, Snapshot, Verdict
+from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
+from pruner.pipeline.asked import answers
+from pruner.pipeline.capability import capabilities, catalogues
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
@@ -25,6 +28,7 @@ from pruner.pipeline.overlay import Overlay, judge, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
 from pruner.source import open_snapshot, read_tree
+from pruner.verify.catalogue import Catalogue
 
 Progress = Callable[[str, float], None]
 
@@ -91,13 +95,18 @@ def _run(
             outcome = specialise(snapshot, policy, options.jobs, progress, (package, name))
             if store is not None:
                 cache.store(store, name_of, outcome)
-        extra = _extra(snapshot, policy, outcome, below)
+        trees = catalogues(snapshot, outcome)
+        able = capabilities(snapshot, policy, rules, trees) if facts is None else None
+        if able is not None:
+            outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
+        counted = report.counts(able[0]) if able is not None else None
+        extra = _extra(snapshot, policy, outcome, below, trees, counted)
         verdicts: list[Verdict] = []
         if not options.dry_run:
             progress("write", 0.0)
-            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress)
+            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
         refuted = any(v.result == "refuted" for v in verdicts)
-        document = report.build(snapshot, policy, outcome, verdicts, extra=extra)
+        document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
         if over is not None:
             document["overlay"] = over.document()
         if not options.dry_run and options.reports is not None:
@@ -108,6 +117,9 @@ def _run(
                 report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
                 (folder / stored.NAME).write_bytes(stored.render(snapshot, outcome))
                 (folder / inventory.NAME).write_bytes(_inventory(snapshot, policy, outcome, store))
+                if able is not None:
+                    (folder / "capabilities.json").write_bytes(report.capability_bytes(able[0]))
+                    (folder / "capabilities.md").write_text(report.capability_markdown(able[0]), "utf-8")
 
             emit.emit_reports(reports, fill)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
@@ -124,15 +136,26 @@ def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path
     return known
 
 
-def _extra(snapshot: Snapshot, policy: Policy, outcome: Outcome, below: str) -> dict[str, bytes]:
+def _place(row: Finding) -> tuple[str, int, str, str]:
+    return (row.path, row.line, row.code, row.text)
+
+
+def _extra(
+    snapshot: Snapshot,
+    policy: Policy,
+    outcome: Outcome,
+    below: str,
+    trees: tuple[Catalogue, Catalogue],
+    counted: dict[str, Any] | None,
+) -> dict[str, bytes]:
     """Files that upstream does not have: manifest, guard, packaging, notice."""
     extra: dict[str, bytes] = {}
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     if used or below.startswith("sglang/"):
-        extra[root + below] = guard.render(policy)
+        extra[root + below] = guard.render(policy, answers(policy, outcome, below.rpartition("/")[0], trees))
     extra.update(packaging(snapshot, outcome, root))
-    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome)
+    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted)
     return extra
 
 
@@ -146,6 +169,7 @@ def _emit_checked(
     facts: Path | None,
     over: Overlay | None,
     progress: Progress,
+    counted: dict[str, Any] | None,
 ) -> list[Verdict]:
     """Write aside, verify, then put in place (a case's output is put in place whatever the checks say).
 
@@ -174,7 +198,9 @@ def _emit_checked(
         verdicts = [*verdicts, *judge(snapshot.root, aside, rules, snapshot.python_root, options.jobs)]
         if any(v.result == "refuted" for v in verdicts):
             return verdicts
-    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, verdicts, over.document() if over else None)
+    extra["PRUNED.json"] = report.manifest(
+        snapshot, policy, outcome, verdicts, counted, over.document() if over else None
+    )
     emit.emit_output(snapshot, shown, options.output, extra | local, force=options.force)
     shutil.rmtree(aside, ignore_errors=True)
     return verdicts
@@ -223,18 +249,10 @@ def _verdicts(
 
 def _rule_files(rules: Sequence[Path]) -> list[Path]:
     """The rule files with everything beside them that they may extend."""
-    return sorted({path for rule in rules for path in (*Path(rule).parent.rglob("*.yaml"), Path(rule))})
+    return sorted({path for rule in rules for path in (*_beside(Path(rule)), Path(rule))})
 
 
-@collector_paused()
-def verify_output(
-    output: Path, upstream: str | Path | None, jobs: int, rules: Sequence[Path] = (), cache: Path | None = None
-) -> list[Verdict]:
-    """Check an existing output against its upstream. Raises PruneError when either cannot be read."""
-    from pruner.source import default_cache
-
-    if not (output / "PRUNED.json").is_file():
-        raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
-    snapshot = open_snapshot(upstream, cache or default_cache())
-    chosen = list(rules) or [Path("rules/cuda_only.yaml")]
-    return verify.run(snapshot.root, output, chosen, python_root=snapshot.python_root, jobs=jobs)
+def _beside(rule: Path) -> Iterator[Path]:
+    """Rule files and tables of capabilities in a rule file's folder and below."""
+    yield from rule.parent.rglob("*.yaml")
+    yield from rule.parent.rglob("*.csv")

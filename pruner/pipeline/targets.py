@@ -42,20 +42,23 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
     members: dict[str, dict[str, str]] = {}
     for target in policy.drops:
         if target.kind in ("module", "dotted"):
-            found = [m for m in matching_modules(table, target.text) if m not in kept]
+            named = matching_modules(table, target.text)
+            if named:
+                matched.add(target.rule)  # also where keep rules win: the rule speaks of what is there
+            found = [m for m in named if m not in kept]
             for module in found:
                 modules[module] = target.rule
-                matched.add(target.rule)
             if found or target.kind == "module":
                 continue
         if target.kind in ("symbol", "dotted"):
             split = split_symbol(table, target)
-            if not split or split in kept_symbols:
+            if not split:
                 continue
             if "." not in split[1]:
-                symbols[split] = target.rule
                 matched.add(target.rule)
-            elif _has_member(table, *split):
+                if split not in kept_symbols:
+                    symbols[split] = target.rule
+            elif split not in kept_symbols and _has_member(table, *split):
                 members.setdefault(split[0], {})[split[1]] = target.rule
                 matched.add(target.rule)
     entries: dict[str, dict[str, str]] = {}

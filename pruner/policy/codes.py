@@ -17,3 +17,4 @@ BAD_SUBJECT = "PR011"  # not a chain of names, attributes and calls with constan
 BAD_TARGET = "PR013"  # not a module, symbol, entry, path or name, or a kind that the verb does not take
 NO_VALUE = "PR014"  # a fact with no value left: an empty list or range, or two rules that disagree
 BAD_VERSION = "PR015"  # since, until or the upstream version is not a version; or since is not before until
+NOT_LIFTED = "PR016"  # a lifted rule that no file states

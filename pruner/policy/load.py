@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ruamel.yaml.nodes import Node
+
 from pruner.errors import Diagnostic
 from pruner.model import Policy
 from pruner.policy import codes
@@ -86,11 +88,30 @@ def _read_file(loading: _Loading, path: Path, asked: Diagnostic | None) -> None:
             for base in file.texts(node, "'extends'"):
                 place = Diagnostic(file.shown, base.location.line, base.location.column, "error", "", "")
                 _read_file(loading, path.parent / base.value, place)
+        elif key.value == "capabilities":
+            _capabilities(file, path, node)
+        elif key.value == "lift":
+            loading.stated.lifted += [
+                (t.value, loading.stated.note(file, t.location)) for t in file.texts(node, "'lift'")
+            ]
         elif key.value == "rules":
             read_rules(file, node, loading.stated)
         else:
             file.unknown_key(key, "a rule file", TOP_KEYS)
     loading.open_files.pop()
+
+
+def _capabilities(file: RuleFile, path: Path, node: Node) -> None:
+    """Check the key's shape; the verifier reads what it names."""
+    parts = dict(file.mapping(node, "'capabilities'"))
+    for name, value in parts.items():
+        if name.value not in ("places", "column"):
+            file.unknown_key(name, "'capabilities'", ("places", "column"))
+        elif (text := file.text(value, f"'{name.value}'")) is not None and name.value == "places":
+            if not (path.parent / text.value).is_file():
+                file.fault(value, codes.UNREADABLE, f"no file {text.value}", "the path is relative to this file")
+    if {name.value for name in parts} != {"places", "column"}:
+        file.fault(node, codes.MISSING_KEY, "'capabilities' needs 'places' and 'column'")
 
 
 def _nearest(path: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 from collections import defaultdict
@@ -28,6 +29,7 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         if first is not rule:
             text = f"the id {rule.id!r} is taken"
             _fault(stated, faults, rule.location, codes.DUPLICATE_ID, text, f"it is also at {_at(stated, first)}")
+    _lift(stated, faults, by_id)
     facts = sorted(stated.facts, key=lambda f: (f.subject, f.valid_from or "", f.rule))
     _refute_disagreement(stated, faults, facts, by_id)
     policy = Policy(
@@ -38,6 +40,7 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         drops=_ordered(stated.targets.get("drop", ())),
         discards=_ordered(stated.targets.get("discard", ())),
         dynamics=tuple(sorted(stated.dynamics, key=lambda d: (d.package, d.site, d.members, d.rule))),
+        guards=tuple(sorted(stated.guards, key=lambda g: (g.rule, g.number))),
         pure=tuple(sorted({name for _, name in stated.pure})),
         allow=tuple(sorted({entry for _, entry in stated.allow})),
         files=files,
@@ -47,6 +50,25 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         allow_of=tuple(sorted(set(stated.allow))),
     )
     return replace(policy, digest=_digest(policy))
+
+
+def _lift(stated: Stated, faults: Faults, by_id: dict[str, Rule]) -> None:
+    """Take away what files lift of the rules that they extend."""
+    for name, place in stated.lifted:
+        if by_id.pop(name, None) is None and all(name != other for other, _ in stated.lifted if place != _):
+            near = difflib.get_close_matches(name, by_id, n=1)
+            advice = f"did you mean {near[0]!r}?" if near else "lift a rule of a file that this one extends"
+            _fault(stated, faults, place, codes.NOT_LIFTED, f"no rule is called {name!r}", advice)
+    if not stated.lifted:
+        return
+    gone = {name for name, _ in stated.lifted}
+    stated.facts[:] = [f for f in stated.facts if f.rule not in gone]
+    for verb, targets in stated.targets.items():
+        stated.targets[verb] = [t for t in targets if t.rule not in gone]
+    stated.dynamics[:] = [d for d in stated.dynamics if d.rule not in gone]
+    stated.guards[:] = [g for g in stated.guards if g.rule not in gone]
+    stated.pure[:] = [p for p in stated.pure if p[0] not in gone]
+    stated.allow[:] = [a for a in stated.allow if a[0] not in gone]
 
 
 def select(policy: Policy, version: str) -> Policy:
@@ -72,6 +94,7 @@ def select(policy: Policy, version: str) -> Policy:
         drops=tuple(t for t in policy.drops if t.rule in by_id),
         discards=tuple(t for t in policy.discards if t.rule in by_id),
         dynamics=tuple(d for d in policy.dynamics if d.rule in by_id),
+        guards=tuple(g for g in policy.guards if g.rule in by_id),
         pure=tuple(sorted({name for rule, name in policy.pure_of if rule in by_id})),
         allow=tuple(sorted({entry for rule, entry in policy.allow_of if rule in by_id})),
         files=policy.files,
@@ -200,7 +223,20 @@ def _digest(policy: Policy) -> str:
         for t in getattr(policy, verb)
     ]
     dynamics = [[d.rule, d.package, list(d.members), d.site] for d in policy.dynamics]
-    content = [rules, facts, targets, dynamics, policy.pure_of, policy.allow_of]
+    guards = [
+        [
+            g.key,
+            list(g.at),
+            g.where,
+            g.of,
+            g.options,
+            g.facts,
+            g.http,
+            [[a.chain, a.kind, list(a.names), a.attribute] for a in g.asks],
+        ]
+        for g in policy.guards
+    ]
+    content = [rules, facts, targets, dynamics, guards, policy.pure_of, policy.allow_of]
     return hashlib.sha256(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
 
 

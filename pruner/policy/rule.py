@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from packaging.version import InvalidVersion, Version
 from ruamel.yaml.nodes import Node, SequenceNode
 
-from pruner.model import Dynamic, Fact, Location, Rule, Target
-from pruner.policy import codes, subject, target, value
+from pruner.model import Dynamic, Fact, Guard, Location, Rule, Target
+from pruner.policy import codes, guard, subject, target, value
 from pruner.policy.node import RuleFile, Text
 
-VERBS = ("assume", "root", "keep", "drop", "discard", "dynamic", "pure", "allow")
-TOP_KEYS = ("extends", "rules")
+VERBS = ("assume", "root", "keep", "drop", "discard", "dynamic", "guard", "pure", "allow")
+TOP_KEYS = ("extends", "lift", "capabilities", "rules")
 RULE_KEYS = ("id", "because", "optional", "since", "until", "device")
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
@@ -32,6 +32,8 @@ class Stated:
     facts: list[Fact] = field(default_factory=list)
     targets: dict[str, list[Target]] = field(default_factory=dict)  # by verb
     dynamics: list[Dynamic] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    lifted: list[tuple[str, Location]] = field(default_factory=list)  # ids that do not hold here
     pure: list[tuple[str, str]] = field(default_factory=list)  # (rule, function)
     allow: list[tuple[str, tuple[str, str, str]]] = field(default_factory=list)  # (rule, entry)
     shown: dict[Location, Location] = field(default_factory=dict)  # stable place -> place for diagnostics
@@ -150,6 +152,14 @@ def _dynamic(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -
             stated.dynamics.append(Dynamic(rule, package.value, names, place, site.value if site else ""))
 
 
+def _guard(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -> None:
+    for number, item in enumerate(node.value if isinstance(node, SequenceNode) else [node], 1):
+        found = guard.read(file, item, rule, number)
+        if found is not None:
+            stated.note(file, found.location)
+            stated.guards.append(found)
+
+
 def _pure(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -> None:
     for text in file.texts(node, f"'{verb}'"):
         if re.fullmatch(PURE, text.value):
@@ -189,6 +199,7 @@ READERS: dict[str, Callable[[RuleFile, Node, str, str, Stated], None]] = {
     "drop": _targets,
     "discard": _targets,
     "dynamic": _dynamic,
+    "guard": _guard,
     "pure": _pure,
     "allow": _allow,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pruner.policy.guard import KINDS
 from pruner.policy.rule import ID, VERBS
 
 _TEXT: dict[str, Any] = {"type": "string", "pattern": r"\S"}
@@ -51,6 +52,20 @@ def json_schema() -> dict[str, Any]:
                 "items": _TEXT,
                 "description": "Other rule files, relative to this one.",
             },
+            "capabilities": {
+                "type": "object",
+                "required": ["places", "column"],
+                "additionalProperties": False,
+                "properties": {
+                    "places": {**_TEXT, "description": "The file that says where a capability stands in a tree."},
+                    "column": {**_TEXT, "description": "The column of its table that says what is kept."},
+                },
+            },
+            "lift": {
+                "type": "array",
+                "items": _TEXT,
+                "description": "Ids of extended rules that do not hold here.",
+            },
             "rules": {"type": "array", "items": rule},
         },
     }
@@ -89,6 +104,34 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "site": {**_DOTTED, "description": "The module that loads; any when left out."},
         },
     }
+    some = {"anyOf": [_TEXT, {"type": "array", "minItems": 1, "items": _TEXT}]}
+    domain = {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "fact": {**_TEXT, "description": "The values of this fact's subject, and no other."},
+            "values": {"anyOf": [_CONSTANT, _CONSTANTS], "description": "These values, and no other."},
+            "tables": {**some, "description": "Nothing that was dropped from these tables."},
+            "classes": {**some, "description": "Nothing that removed modules of these packages offer."},
+            "members": {**some, "description": "Nothing, while these walked packages yield no module."},
+            "attribute": {**_TEXT, "description": "With classes: the name that lists a module's classes."},
+        },
+        "oneOf": [{"required": [kind]} for kind in KINDS],
+    }
+    guard = {
+        "type": "object",
+        "required": ["at"],
+        "additionalProperties": False,
+        "properties": {
+            "at": {**some, "description": "Functions, as pkg.mod:name; the spellings of several releases."},
+            "where": {"enum": ["entry", "after"], "description": "after: before each return, and at the end."},
+            "of": {**_TEXT, "description": "The parameter, with attributes, that the questions start from."},
+            "options": {**_TEXT, "description": "The parameter that is a command-line parser."},
+            "facts": {"type": "boolean", "description": "true: ask every fact that can be asked."},
+            "http": {"type": "boolean", "description": "true: the refusal is the HTTP answer 400."},
+            "ask": {"type": "object", "propertyNames": _TEXT, "additionalProperties": domain},
+        },
+    }
     residue = {
         "type": "object",
         "required": ["path", "name", "reason"],
@@ -109,6 +152,10 @@ def _verbs() -> dict[str, dict[str, Any]]:
         "dynamic": {
             "anyOf": [dynamic, {"type": "array", "items": dynamic}],
             "description": "A package that is walked or loaded by a built name, and what that yields.",
+        },
+        "guard": {
+            "anyOf": [guard, {"type": "array", "items": guard}],
+            "description": "Functions that refuse what was removed and is asked for.",
         },
         "pure": {
             "type": "array",

@@ -4,9 +4,10 @@
 ``PRUNED.json``, ``summary`` the rows of the console's last table. See docs/report.md.
 """
 
+from pruner.report.capability import capability_bytes, capability_markdown, counts
 from pruner.report.document import build, schema
 from pruner.report.manifest import manifest
 from pruner.report.render import render
 from pruner.report.summary import summary
 
-__all__ = ["build", "manifest", "render", "schema", "summary"]
+__all__ = ["build", "capability_bytes", "capability_markdown", "counts", "manifest", "render", "schema", "summary"]

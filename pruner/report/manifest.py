@@ -18,14 +18,16 @@ def manifest(
     policy: Policy,
     outcome: Outcome,
     verdicts: Sequence[Verdict] = (),
+    capabilities: Mapping[str, Any] | None = None,
     overlay: Mapping[str, Any] | None = None,
 ) -> bytes:
     """The manifest's bytes; one fact and one file a line.
 
     ``files`` maps each surviving upstream path to ``true`` (byte for byte) or to the
     inclusive upstream line ranges that survive. ``checks`` says what each check answered when the tree
-    was made: passed, refuted or not run. ``overlay`` names local changes that were put on afterwards; the
-    ranges of what they touch are those before. Raises ValueError for an edited file
+    was made: passed, refuted or not run. ``capabilities`` is what :func:`pruner.report.counts` says of
+    the capability manifest. ``overlay`` names local changes that were put on afterwards; the ranges of
+    what they touch are those before. Raises ValueError for an edited file
     without ranges (a fault of the engine).
     """
     names = RuleFiles(policy.files)
@@ -41,16 +43,46 @@ def manifest(
             "snapshot": snapshot.digest,
         },
         "rules": {"digest": policy.digest, "files": [names.name(file) for file in policy.files]},
-        "guards": [],
         "checks": {row.check: row.result for row in verdicts},
     }
+    if capabilities is not None:
+        head["capabilities"] = {
+            "sha256": capabilities["sha256"],
+            **{what: sum(row[what] for row in capabilities["rows"]) for what in ("kept", "dropped", "absent")},
+        }
     if overlay is not None:
         head["overlay"] = dict(overlay)
     parts = {key: _dump(value) for key, value in head.items()}
+    parts["guards"] = _block("[", [_dump(row) for row in _guards(policy, outcome, names)], "]")
     parts["facts"] = _block("[", [_dump(fact) for fact in facts], "]")
     rows = [f"{_dump(path)}: {_dump(kept[path])}" for path in sorted(kept, key=encode)]
     parts["files"] = _block("{", rows, "}")
     return ("{\n" + ",\n".join(f'"{key}": {parts[key]}' for key in sorted(parts)) + "\n}\n").encode()
+
+
+def _guards(policy: Policy, outcome: Outcome, names: RuleFiles) -> list[dict[str, Any]]:
+    """Each guard call of the tree: its rule, what it asks, the upstream place of its function."""
+    known = {guard.key: guard for guard in policy.guards}
+    rules = {rule.id: rule for rule in policy.rules}
+    rows = []
+    for call in outcome.guards:
+        guard, rule = known.get(call.key), rules.get(call.rule)
+        row: dict[str, Any] = {
+            "guard": call.key,
+            "rule": f"{names.name(rule.location.file)}:{rule.location.line}" if rule is not None else call.rule,
+            "place": f"{call.path}:{call.line}",
+            "function": call.function,
+            "where": call.where,
+        }
+        if guard is not None:
+            row["asks"] = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
+            row["facts"] = guard.facts
+        else:
+            point = call.rule.removeprefix("valid_from ")
+            row["asks"] = {f.subject: {"fact": [f.subject]} for f in policy.facts if f.valid_from == point}
+            row["facts"] = False
+        rows.append(row)
+    return rows
 
 
 def _block(left: str, rows: list[str], right: str) -> str:

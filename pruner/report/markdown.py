@@ -99,12 +99,15 @@ def _kinds(document: Mapping[str, Any]) -> list[str]:
 
 
 def _capabilities(document: Mapping[str, Any]) -> list[str]:
-    """The hook: ``capabilities`` = {"rows": [{"kind":, "kept":, "dropped":}, ...]}; absent until they are known."""
+    """Counts by kind; nothing where the rules name no table of capabilities."""
     found = document.get("capabilities")
     if not found:
         return []
-    cells = [(row["kind"], number(row["kept"]), number(row["dropped"])) for row in found["rows"]]
-    return table(("kind", ">kept", ">dropped"), cells)
+    cells = [
+        (row["kind"], number(row["kept"]), number(row["dropped"]), number(row.get("absent", 0)))
+        for row in found["rows"]
+    ]
+    return table(("kind", ">kept", ">dropped", ">not in this release"), cells)
 
 
 def _overlay(document: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ def summary(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("files", files(totals)),
         ("folds", number(totals["folds"])),
         ("definitions removed", definitions(document)),
+        *_capabilities(document),
         ("findings", number(len(document["findings"]))),
         ("checks", checks(document)),
     ]
@@ -48,6 +49,13 @@ def definitions(document: Mapping[str, Any]) -> str:
     """Removed definitions inside kept files, by what they were."""
     found = [f"{number(n)} {what}" for what, n in document["removed_definitions"].items() if n]
     return ", ".join(found) or "none"
+
+
+def _capabilities(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Capabilities kept of those that upstream has; no row where the rules name no table."""
+    rows = document.get("capabilities", {}).get("rows", ())
+    kept, dropped = (sum(row[what] for row in rows) for what in ("kept", "dropped"))
+    return [("capabilities", f"{number(kept)} kept, {number(dropped)} dropped by rules")] if rows else []
 
 
 def checks(document: Mapping[str, Any]) -> str:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import native, phases
+from pruner.verify import capabilities, native, phases
+from pruner.verify.catalogue import Catalogue
 from pruner.verify.discard import allowed
 from pruner.verify.dynamic import Dynamic
+from pruner.verify.guarding import Guarding
 from pruner.verify.imports import Imports
 from pruner.verify.lint import added, compiles, imports_in_function, ruff
 from pruner.verify.liveness import Liveness
@@ -27,7 +29,7 @@ from pruner.verify.wholefiles import additions, changed_data, links, twins
 from pruner.verify.workers import Workers
 from pruner.verify.world import World
 
-CHECKS = ("compile", "lint", "imports", "tokens", "native", "fold", "discard", "modules")
+CHECKS = ("compile", "lint", "imports", "tokens", "native", "fold", "discard", "modules", "guards", "capabilities")
 SHOWN = 50  # details of one verdict
 
 
@@ -35,8 +37,16 @@ class Run:
     """One verification."""
 
     def __init__(
-        self, upstream: Path, output: Path, stated: Stated, python_root: str, jobs: int, checks: frozenset[str]
+        self,
+        upstream: Path,
+        output: Path,
+        stated: Stated,
+        python_root: str,
+        jobs: int,
+        checks: frozenset[str],
+        wanted: capabilities.Wanted | None = None,
     ) -> None:
+        self.wanted = wanted
         self.checks = checks
         self.macros, self.taken = take_macros(stated)
         self.stated = stated
@@ -79,6 +89,10 @@ class Run:
             self._whole(reads)
             if lint is not None:
                 lint.result()
+        if "guards" in self.checks:
+            self._guards()
+        if "capabilities" in self.checks and self.wanted is not None:
+            self._capabilities(self.wanted)
         self.workers.close()
         return [self.verdicts[check] for check in CHECKS if check in self.verdicts]
 
@@ -169,6 +183,19 @@ class Run:
         self.verdict(
             "discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems
         )
+
+    def _guards(self) -> None:
+        clock = time.process_time()
+        guarding = Guarding(self.out, self.stated)
+        problems = guarding.run(self.kept)
+        self.seconds["guards"] += time.process_time() - clock
+        self.verdict("guards", f"{guarding.count} guarded functions of {len(self.stated.guards)} guards", problems)
+
+    def _capabilities(self, wanted: capabilities.Wanted) -> None:
+        clock = time.process_time()
+        rows = capabilities.judge(wanted, catalogue_of(self.up), catalogue_of(self.out), self.stated)
+        self.seconds["capabilities"] += time.process_time() - clock
+        self.verdict("capabilities", capabilities.said(rows), capabilities.problems(rows))
 
     def _left(self, rule: str, text: str) -> list[str]:
         if text.startswith("name:"):
@@ -301,4 +328,11 @@ def run(
     parts = [read_rules(rules, version_of(upstream / python_root if python_root else upstream))] if rules else []
     if facts_yaml is not None:
         parts.append(read_case(facts_yaml))
-    return Run(upstream, output, merge(parts), python_root, jobs, wanted).run()
+    table = capabilities.read(rules)
+    return Run(upstream, output, merge(parts), python_root, jobs, wanted, table).run()
+
+
+def catalogue_of(tree: Tree) -> Catalogue:
+    """The tables of a tree on disk."""
+    paths = {module: (path, tree.is_package(module)) for module, path in tree.modules.items()}
+    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None)

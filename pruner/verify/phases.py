@@ -21,6 +21,7 @@ from pruner.verify.side import Side
 from pruner.verify.survey import survey
 from pruner.verify.tokens import Tokens
 from pruner.verify.tree import Tree, module_of
+from pruner.verify.wholefiles import is_guard_file
 from pruner.verify.world import Seen, World
 
 
@@ -90,7 +91,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     if not kept:
         return result
     data = state.out.read(path)
-    if "discard" in checks:
+    ours = is_guard_file(path, state.up)
+    if "discard" in checks and not ours:
         result.after = state.families.count(data)
         lap("discard")
     if changed and "compile" in checks:
@@ -100,6 +102,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     if checks & {"imports", "modules", "fold"}:
         result.survey, parsed = survey(state.out, path, module, data, state.setup.facts)
         result.unreadable = parsed is None
+        if ours:  # the generated module holds the names of what is gone as data; it reads none of them
+            result.survey = Survey(path, module, bound=result.survey.bound)
         if changed and parsed is not None and "fold" in checks:
             state.parsed[path] = parsed
         lap("imports")

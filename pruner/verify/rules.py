@@ -22,6 +22,17 @@ from pruner.model import Range
 Const = str | int | float | bool | None
 
 
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A call of the generated module that rules put into functions."""
+
+    key: str
+    at: tuple[str, ...]  # pkg.mod:Class.method, or pkg.mod.Class.method where a fact's validity begins
+    after: bool
+    parameter: str
+    options: bool
+
+
 @dataclass(slots=True)
 class Stated:
     """What the rules say. Every list keeps the rule id beside the text."""
@@ -32,6 +43,7 @@ class Stated:
     drops: list[tuple[str, str]] = field(default_factory=list)
     discards: list[tuple[str, str]] = field(default_factory=list)
     dynamics: list[tuple[str, str, tuple[str, ...], str]] = field(default_factory=list)  # id, package, members, site
+    guards: list[Guarded] = field(default_factory=list)
     pure: set[str] = field(default_factory=set)
     allow: list[tuple[str, str]] = field(default_factory=list)  # path glob, identifier
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
@@ -70,6 +82,8 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
     """Merge rule files and what they extend. Raises PruneError when a file cannot be read."""
     stated = Stated()
     seen: set[Path] = set()
+    lifted: set[str] = set()
+    found: list[dict[str, Any]] = []
     queue = [Path(path) for path in paths]
     while queue:
         path = queue.pop(0)
@@ -78,9 +92,11 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
         seen.add(path.resolve())
         document = _load(path) or {}
         queue.extend(path.parent / other for other in document.get("extends") or ())
-        for rule in document.get("rules") or ():
-            if _speaks(rule, version):
-                _take(stated, rule, version)
+        lifted.update(map(str, document.get("lift") or ()))
+        found += document.get("rules") or ()
+    for rule in found:
+        if _speaks(rule, version) and str(rule.get("id", "")) not in lifted:
+            _take(stated, rule, version)
     return stated
 
 
@@ -100,6 +116,7 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         if isinstance(value, dict) and ("valid_from" in value or "values" in value):
             if "valid_from" in value:
                 stated.unproven.append(str(subject))
+                _validity(stated, str(subject), str(value["valid_from"]))
                 continue
             value = value["values"]
         _assume(stated, str(subject), _values(value), bool(version))
@@ -114,11 +131,25 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         stated.dynamics.append(
             (name, str(row["package"]), tuple(map(str, row.get("members") or ())), str(row.get("site") or ""))
         )
-    for row in _many(rule.get("guard")):
+    for number, row in enumerate(_many(rule.get("guard")), 1):
+        of = str(row.get("of") or row.get("options") or "")
+        at = tuple(map(str, _many(row.get("at"))))
+        after = row.get("where") == "after"
+        stated.guards.append(Guarded(f"{name}/{number}", at, after, of.partition(".")[0], "options" in row))
         asks = (row.get("ask") or {}).values()
         stated.asked.update(str(domain["fact"]) for domain in asks if "fact" in domain)
     stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
     stated.allow.extend((str(row["path"]), str(row["name"])) for row in _many(rule.get("allow")))
+
+
+def _validity(stated: Stated, subject: str, point: str) -> None:
+    """What holds from a method on is checked when that method returns."""
+    method = point.removesuffix("()")
+    key = f"valid_from {point}/1"
+    owner = method.rpartition(".")[0]
+    below = subject.removeprefix(f"{owner}.")
+    if below != subject and below.replace(".", "").isidentifier() and all(g.key != key for g in stated.guards):
+        stated.guards.append(Guarded(key, (method,), True, "self", False))
 
 
 def _many(value: Any) -> list[Any]:
@@ -156,7 +187,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.facts.update(part.facts)
         whole.pure |= part.pure
         whole.asked |= part.asked
-        for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven"):
+        for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
 

@@ -18,6 +18,11 @@ ADDED = re.compile(
 GUARD_FILE = "_prune_guard.py"
 
 
+def is_guard_file(path: str, up: Tree) -> bool:
+    """Is this the module that the pruning adds?"""
+    return path.rpartition("/")[2] == GUARD_FILE and path not in up.files
+
+
 def additions(up: Tree, out: Tree) -> Iterable[str]:
     """Files that upstream does not have and that no build of ours may add."""
     for path in sorted(out.files.keys() - up.files.keys()):

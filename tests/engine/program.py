@@ -25,6 +25,8 @@ from typing import Any
 
 from pruner.model import Origin, Outcome, Policy, Snapshot, SourceFile
 from pruner.pipeline import guard
+from pruner.pipeline.asked import answers
+from pruner.pipeline.capability import catalogues
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.notice import TEXT
@@ -173,13 +175,14 @@ def prune(
         taken = snapshot(root)
         where = guard.place(module_paths(taken))
         outcome = specialise(taken, policy, 1, lambda _stage, _share: None, where[:2])
+        asked = answers(policy, outcome, where[0], catalogues(taken, outcome))
     out: dict[str, bytes] = {}
     for name, data in tree.items():
         new = outcome.files.get(name, data)
         if new is not None:
             out[name] = new
     if any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits):
-        out[where[2]] = guard.render(policy)
+        out[where[2]] = guard.render(policy, asked)
     return Pruned(out, tree, outcome, set(tree) - set(out))
 
 

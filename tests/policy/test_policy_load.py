@@ -199,6 +199,20 @@ rules:
         ("pure: ['f()']", "PR011"),
         ("allow: [{path: x, name: y}]", "PR006"),
         ("allow: [{path: x, nam: y, reason: z}]", "PR005"),
+        ("guard: {facts: true}", "PR006"),
+        ("guard: {at: m:f}", "PR006"),
+        ("guard: {at: m.f, facts: true}", "PR013"),
+        ("guard: {at: m:f, ask: {x: {values: 1}}}", "PR006"),
+        ("guard: {at: m:f, of: x, where: before, ask: {y: {values: 1}}}", "PR004"),
+        ("guard: {at: m:f, of: x, options: z, ask: {y: {values: 1}}}", "PR006"),
+        ("guard: {at: m:f, of: x, ask: {y: 1}}", "PR004"),
+        ("guard: {at: m:f, of: x, ask: {y: {value: 1}}}", "PR005"),
+        ("guard: {at: m:f, of: x, ask: {y: {values: 1, fact: m.f()}}}", "PR007"),
+        ("guard: {at: m:f, of: x, ask: {y: {classes: m}}}", "PR007"),
+        ("guard: {at: m:f, of: x, ask: {y: {fact: f()}}}", "PR011"),
+        ("guard: {at: m:f, of: x(), ask: {y: {values: 1}}}", "PR013"),
+        ("guard: {at: m:f, of: x, ask: {'y()': {values: 1}}}", "PR011"),
+        ("guard: {at: m:f, of: x, asks: {y: {values: 1}}}", "PR005"),
         ("root: [m]\n    optional: maybe", "PR004"),
         ("root: [m]\n    since: 0.5", "PR004"),
         ("root: [m]\n    since: new", "PR015"),
@@ -283,3 +297,26 @@ rules:
 
 def test_no_file_is_no_rule() -> None:
     assert load([]).rules == ()
+
+
+def test_lifting_takes_whole_rules_away(tmp_path: Path) -> None:
+    base = "rules:\n"
+    for name, body in (
+        ("a", "assume: {m.f(): 1}"),
+        ("b", "drop: [m.x]"),
+        ("c", "dynamic: {package: m, members: [y]}"),
+        ("d", "guard: {at: m:f, facts: true}"),
+        ("e", "pure: [m.g]"),
+        ("f", "root: [m]"),
+    ):
+        base += f"  - {{id: {name}, because: So., {body}}}\n"
+    main = write(tmp_path, base=base, main="extends: [base.yaml]\nlift: [a, b, c, d, e]\nrules: []\n")
+    policy = load([main])
+    assert [r.id for r in policy.rules] == ["f"] and len(policy.roots) == 1
+    assert not (policy.facts or policy.drops or policy.dynamics or policy.guards or policy.pure)
+
+
+def test_lifting_a_rule_that_is_not_there_is_a_fault(tmp_path: Path) -> None:
+    text = "lift: [site.roots]\nrules:\n  - {id: site.root, because: So., root: [m]}\n"
+    (found,) = faults(write(tmp_path, main=text))
+    assert found[0] == "PR016"

@@ -17,7 +17,7 @@ from pruner.policy import json_schema, load, select
 from pruner.policy.rule import VERBS
 
 RULES = Path(__file__).parents[2] / "rules"
-FILES = sorted(RULES.glob("*.yaml"))
+FILES = sorted(path for path in RULES.glob("*.yaml") if path.name != "capabilities.yaml")
 
 GOOD: dict[str, Any] = {
     "extends": ["x.yaml"],
@@ -28,6 +28,12 @@ GOOD: dict[str, Any] = {
         {"id": "d", "because": "So.", "dynamic": {"package": "m", "members": []}},
         {"id": "e", "because": "So.", "dynamic": [{"package": "m", "members": ["a*"], "site": "m.n"}]},
         {"id": "f", "because": "So.", "pure": ["m.envs.*.get"]},
+        {"id": "h", "because": "So.", "guard": {"at": "m:f", "facts": True}},
+        {
+            "id": "i",
+            "because": "So.",
+            "guard": [{"at": ["m:C.f"], "where": "after", "of": "self", "ask": {"x.y": {"tables": ["m.T"]}}}],
+        },
         {"id": "g", "because": "So.", "allow": [{"path": "x", "name": "y", "reason": "z"}]},
     ],
 }
@@ -79,7 +85,7 @@ PLANTED: dict[str, Callable[[Any], object]] = {
     "dynamic with a pattern as package": lambda d: d["rules"][3]["dynamic"].update(package="m.*"),
     "dynamic with another key": lambda d: d["rules"][3]["dynamic"].update(member=[]),
     "pure with a call": lambda d: d["rules"][5].update(pure=["f()"]),
-    "allow without reason": lambda d: d["rules"][6]["allow"][0].pop("reason"),
+    "allow without reason": lambda d: d["rules"][-1]["allow"][0].pop("reason"),
 }
 
 
@@ -92,7 +98,7 @@ def test_the_schema_refuses(name: str) -> None:
 
 def test_the_shipped_rules_load() -> None:
     policy = load([RULES / "cuda_only.yaml"])
-    assert policy.files == ("cuda_only.yaml", "deepseek.yaml", "nvidia.yaml", "repository.yaml")
+    assert policy.files == ("cuda_only.yaml", "deepseek.yaml", "guards.yaml", "nvidia.yaml", "repository.yaml")
     facts = {f.subject: f.values for f in select(policy, "0.5.17").facts}
     assert facts["sglang.srt.utils.common.is_cuda()"] == (True,)
     assert facts["sglang.srt.utils.common.is_hip()"] == (False,)

@@ -1,0 +1,380 @@
+"""Guards: what was removed and is asked for is refused in one sentence, which says how to have it again."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pruner.pipeline import RunOptions, run
+from tests.engine.program import Pruned, prune
+from tests.engine.program import run as execute
+
+SERVER: dict[str, str] = {
+    "plat.py": 'import os\n\n\ndef is_hip():\n    return os.environ.get("PLAT") == "hip"\n',
+    "app/__init__.py": "",
+    "app/quant/__init__.py": """\
+from app.quant.fp8 import Fp8
+from app.quant.gguf import Gguf
+
+METHODS = {
+    "fp8": Fp8,
+    "gguf": Gguf,
+}
+CHOICES = ["fp8", "gguf"]
+""",
+    "app/quant/fp8.py": "class Fp8:\n    name = 'fp8'\n",
+    "app/quant/gguf.py": "from app.quant.table import BITS\n\n\nclass Gguf:\n    name = f'gguf {BITS}'\n",
+    "app/quant/table.py": "BITS = 4\n",
+    "app/models/__init__.py": "",
+    "app/models/deepseek.py": "class DeepseekForCausalLM:\n    pass\n\n\nEntryClass = [DeepseekForCausalLM]\n",
+    "app/models/qwen.py": "class QwenForCausalLM:\n    pass\n\n\nEntryClass = QwenForCausalLM\n",
+    "app/models/registry.py": """\
+import importlib
+import pkgutil
+
+
+
+def resolve(architectures, package_name="app.models"):
+    package = importlib.import_module(package_name)
+    for _, name, _ in pkgutil.iter_modules(package.__path__, package_name + "."):
+        module = importlib.import_module(name)
+        entry = module.EntryClass if hasattr(module, "EntryClass") else []
+        for model in entry if isinstance(entry, list) else [entry]:
+            if model.__name__ in architectures:
+                return model
+    raise ValueError(f"{architectures} are not supported")
+""",
+    "app/args.py": """\
+import argparse
+import dataclasses
+
+from app.quant import CHOICES
+
+
+@dataclasses.dataclass
+class Args:
+    quantization: str = None
+    device: str = "cuda"
+    image: object = None
+
+    def __post_init__(self):
+        if self.device == "auto":
+            self.device = "cuda"
+            return
+        self.device = self.device.lower()
+
+    @staticmethod
+    def add_cli_args(parser):
+        parser.add_argument("--quantization", choices=CHOICES)
+        parser.add_argument("--device", default="cuda")
+
+
+def parse(argv):
+    parser = argparse.ArgumentParser(prog="app")
+    Args.add_cli_args(parser)
+    return Args(**vars(parser.parse_args(argv)))
+""",
+    "app/serve.py": """\
+import sys
+
+from plat import is_hip
+from app.args import parse
+from app.models.registry import resolve
+from app.quant import METHODS
+
+
+def launch(args, architectures=("DeepseekForCausalLM",)):
+    \"\"\"Start.\"\"\"
+    if is_hip():
+        return "hip"
+    method = METHODS[args.quantization].name if args.quantization else "none"
+    return resolve(architectures).__name__, method, args.device
+
+
+async def generate(request):
+    return request
+
+
+if __name__ == "__main__":
+    print(launch(parse(sys.argv[1:])))
+""",
+}
+RULES = """\
+rules:
+  - id: own.hip
+    because: No.
+    assume: {plat.is_hip(): false}
+  - id: own.device
+    because: The device is cuda.
+    optional: true
+    assume: {plat.device(): cuda}
+  - id: own.quantization
+    because: Nobody uses it.
+    drop: ["app.quant.METHODS[gguf]", "app.quant.CHOICES[gguf]"]
+  - id: own.quantization.code
+    because: Nobody uses it.
+    drop: [app.quant.gguf]
+  - id: own.models
+    because: Only this model.
+    dynamic: {package: app.models, members: [deepseek]}
+  - id: own.predicate
+    because: Others ask it.
+    keep: [plat:is_hip]
+  - id: own.root
+    because: It starts here.
+    root: [app.serve]
+  - id: own.guard.arguments
+    because: Arguments are complete here.
+    guard:
+      at: app.args:Args.__post_init__
+      where: after
+      of: self
+      ask: &ask
+        quantization: {tables: [app.quant.METHODS, app.quant.CHOICES]}
+        device: {fact: plat.device()}
+        image: {members: app.processors}
+  - id: own.guard.options
+    because: Options are declared here.
+    guard: {at: "app.args:Args.add_cli_args", where: after, options: parser, ask: *ask}
+  - id: own.guard.start
+    because: A process begins here.
+    guard: {at: "app.serve:launch", facts: true, of: args, ask: *ask}
+  - id: own.guard.models
+    because: Models are looked up here.
+    guard:
+      at: [app.models.registry:resolve, app.models.registry:resolve_before]
+      of: architectures
+      ask: {.: {classes: app.models, attribute: EntryClass}}
+"""
+START = "from app.args import Args, parse\nfrom app.serve import launch\n"
+
+
+def on_disk(files: Mapping[str, bytes], folder: Path, driver: str) -> str:
+    """What a program prints that walks its own packages."""
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    done = subprocess.run([sys.executable, "-c", driver], cwd=folder, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr.rpartition("\n  ")[2]
+
+
+@pytest.fixture(scope="module")
+def server() -> Pruned:
+    """The server without gguf and qwen."""
+    made = prune(SERVER, rules=RULES)
+    assert made.findings == []
+    assert {"app/quant/gguf.py", "app/quant/table.py", "app/models/qwen.py"} <= made.removed
+    return made
+
+
+def test_what_is_kept_runs_as_before(server: Pruned, tmp_path: Path) -> None:
+    driver = START + "print(launch(parse(['--quantization', 'fp8'])), launch(Args(device='auto')))"
+    before = on_disk(server.before, tmp_path / "before", driver)
+    assert before == "('DeepseekForCausalLM', 'fp8', 'cuda') ('DeepseekForCausalLM', 'none', 'cuda')\n"
+    assert on_disk(server.files, tmp_path / "after", driver) == before
+
+
+REFUSED = [
+    ("Args(quantization='gguf')", "own.quantization, ", "rule with `keep:"),
+    ("Args(device='npu')", "own.device, ", "`lift: [own.device]`"),
+    ("launch(Args(), ['QwenForCausalLM'])", "own.models, ", "`dynamic: {package: app.models, members: [qwen]}`"),
+]
+
+
+@pytest.mark.parametrize(("call", "rule", "advice"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_what_is_removed_is_refused(server: Pruned, call: str, rule: str, advice: str) -> None:
+    said = execute(server.files, f"{START}{call}")["raised"]
+    assert said.startswith("RefusedByPrune: ") and "\n" not in said
+    assert f"(rule {rule}" in said and re.search(r"\.yaml:\d+\)", said), said
+    assert advice in said
+
+
+def test_a_name_that_never_was_is_answered_by_upstream(server: Pruned) -> None:
+    assert execute(server.files, START + "launch(Args(), ['Nobody'])")["raised"].startswith("ValueError: ['Nobody']")
+    assert execute(server.files, START + "Args(quantization='nothing')")["raised"] == ""
+
+
+def test_nothing_asked_is_nothing_refused(server: Pruned) -> None:
+    assert execute(server.files, START + "Args(quantization='', device='cuda', image=[None, []])")["raised"] == ""
+
+
+def test_a_fact_is_asked_where_a_process_begins(server: Pruned, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAT", "hip")
+    loaded = f"import plat\n{START}launch(Args())"  # what nobody loaded is nobody's assumption
+    said = execute(server.files, loaded)["raised"]
+    assert said.startswith("RefusedByPrune: this build assumes plat.is_hip() to be False (rule own.hip, ")
+    assert execute(server.files, START + "parse([])")["raised"] == ""  # making arguments asks no fact
+
+
+def test_a_removed_choice_names_the_rule(server: Pruned, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(server.files, START + "parse(['--quantization', 'gguf'])")["raised"] == "SystemExit: 2"
+    assert "argument --quantization: quantization 'gguf' was removed from this build (rule own.quantization, " in (
+        capsys.readouterr().err
+    )
+    assert execute(server.files, START + "parse(['--quantization', 'x'])")["raised"] == "SystemExit: 2"
+    assert "invalid choice: 'x'" in capsys.readouterr().err
+
+
+def test_every_return_is_guarded(server: Pruned) -> None:
+    text = server["app/args.py"]
+    assert text.count("_prune_guard.check('own.guard.arguments/1', self)") == 2
+    assert execute(server.files, START + "Args(quantization='gguf', device='auto')")["raised"].startswith("Refused")
+
+
+def test_the_docstring_stays_first(server: Pruned) -> None:
+    node = next(n for n in ast.parse(server["app/serve.py"]).body if isinstance(n, ast.FunctionDef))
+    assert ast.get_docstring(node) == "Start."
+
+
+def written(tmp_path: Path, files: dict[str, str], rules: str, name: str) -> tuple[int, Path, Any]:
+    """The whole pipeline, checks included, on files."""
+    for path, text in files.items():
+        place = tmp_path / "in" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    rule_file = tmp_path / f"{name}.yaml"
+    rule_file.write_text(rules)
+    out = tmp_path / name
+    options = RunOptions((rule_file,), tmp_path / "in", out, None, 1, False, True, Path())
+    done = run(options, lambda *_: None)
+    return done.exit_code, out, done
+
+
+def command(tree: Path, *arguments: str) -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.serve", *arguments],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout.strip(), done.stderr.strip()
+
+
+def advised(text: str, number: int) -> str:
+    """The rules that a sentence advises, as a rule file over the last one."""
+    rows = "".join(
+        f"  - id: more.{number}.{index}\n    because: It is wanted.\n    {line}\n"
+        for index, line in enumerate(re.findall(r"`((?:keep|dynamic): [^`]+)`", text))
+    )
+    assert rows, text
+    return f"extends: [step{number - 1}.yaml]\nrules:\n{rows}"
+
+
+def test_widening_in_one_step(tmp_path: Path) -> None:
+    """Message, the rule it names, build, works: a table's entry, then a model, then a fact."""
+    code, tree, done = written(tmp_path, SERVER, RULES, "step0")
+    assert code == 0, done.findings or done.document["verdicts"]
+    exit_code, _, said = command(tree, "--quantization", "gguf")
+    assert exit_code == 2 and "own.quantization" in said
+    code, tree, done = written(tmp_path, SERVER, advised(said, 1), "step1")
+    assert code == 0, done.findings or done.document["verdicts"]
+    assert command(tree, "--quantization", "gguf") == (0, "('DeepseekForCausalLM', 'gguf 4', 'cuda')", "")
+
+    driver = "from app.args import Args; from app.serve import launch; print(launch(Args(), ['QwenForCausalLM'])[0])"
+    shell = [sys.executable, "-c", driver]
+    said = subprocess.run(shell, cwd=tree, capture_output=True, text=True, check=False).stderr
+    code, tree, done = written(tmp_path, SERVER, advised(said, 2), "step2")
+    assert code == 0, done.findings or done.document["verdicts"]
+    assert subprocess.run(shell, cwd=tree, capture_output=True, text=True, check=True).stdout == "QwenForCausalLM\n"
+
+    exit_code, _, said = command(tree, "--device", "npu")
+    lift = re.search(r"`(lift: [^`]+)`", said)
+    assert exit_code == 1 and lift, said
+    code, tree, done = written(tmp_path, SERVER, f"extends: [step2.yaml]\n{lift.group(1)}\nrules: []\n", "step3")
+    assert code == 0, done.findings or done.document["verdicts"]
+    assert command(tree, "--device", "npu")[1] == "('DeepseekForCausalLM', 'none', 'npu')"
+
+
+# -- places ---------------------------------------------------------------------------------------------------
+
+
+def guarded(body: str, where: str = "after", of: str = "x") -> Pruned:
+    rules = f"""\
+rules:
+  - {{id: root, because: So., root: [app]}}
+  - id: own
+    because: So.
+    guard: {{at: "app:f", where: {where}, of: {of}, ask: {{.: {{values: [1, 2]}}}}}}
+"""
+    return prune({"app.py": body}, rules=rules, plat=False)
+
+
+PLACES = [
+    "def f(x):\n    return x\n",
+    "def f(x): return x\n",
+    "def f(x): x + 1",
+    "def f(x):\n    '''Doc.'''\n",
+    "def f(x):\n    '''Doc.'''\n    # a comment\n    if x > 5:\n        return 1\n    # the end\n",
+    "def f(x):\n    if x: return 1\n    else: return 2\n",
+    "def f(x):\n    for i in range(3):\n        if i == x: return i\n    else:\n        return None\n",
+    "def f(x):\n    try:\n        return [y for y in (x,)]\n    finally:\n        print(x)",
+    "def f(x):\n\tif x:\n\t\treturn 1\n\treturn 2\n",
+    "def f(x):\r\n    y = x\r\n    return y\r\n",
+    "def f(x):\n    def g():\n        return 3\n    return g()\n",
+    "def f(x):\n    with open('/dev/null') as h:\n        return x; y = 2\n",
+    "def f(x):\n    @print\n    def g(): pass\n",
+    "def f(x):\n    match x:\n        case 1: return 'a'\n        case _:\n            return 'b'\n",
+    "async def f(x):\n    return (\n        x\n    )\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["entry", "after"])
+@pytest.mark.parametrize("body", PLACES, ids=[b.replace("\n", "|") for b in PLACES])
+def test_places(body: str, where: str) -> None:
+    made = guarded(body, where)
+    assert made.findings == [] and made.outcome.guards
+    call = "f(x)" if "async" not in body else "__import__('asyncio').run(f(x))"
+    driver = "from app import f\nRESULT = []\nfor x in (1, 2, 7):\n    try:\n        RESULT.append({})\n    except ValueError as e:\n        RESULT.append(str(e)[:8])\n"
+    before, after = (execute(files, driver.format(call)) for files in (made.before, made.files))
+    kept = [*ast.literal_eval(before["result"])[:2], "x is 7, "]
+    assert ast.literal_eval(after["result"]) == kept, made["app.py"]
+
+
+def test_a_parameter_that_is_not_there_is_a_finding() -> None:
+    assert guarded("def f(y):\n    return y\n").findings == ["PR240"]
+    assert guarded("def g(x):\n    return x\n").findings == ["PR240"]
+
+
+def test_a_dead_function_is_not_guarded() -> None:
+    made = guarded(
+        "def _h():\n    pass\n\n\nclass C:\n    def f(self, x):\n        return x\n\n\ndef f(x):\n    return x\n"
+    )
+    assert [c.line for c in made.outcome.guards] == [10]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("from app.quant", "from app.quant"),
+        ("_prune_guard.check('own.guard.arguments/1', self)", "pass"),
+        ("_prune_guard.check('own.guard.arguments/1', self)", "_prune_guard.check('own.guard.start/1', self)"),
+        ("        return\n", "        pass\n        return\n"),
+    ],
+)
+def test_the_verifier_wants_each_guard_in_its_place(tmp_path: Path, old: str, new: str) -> None:
+    from pruner import verify
+
+    _, tree, _ = written(tmp_path, SERVER, RULES, "step0")
+    path = tree / "app/args.py"
+    path.write_text(path.read_text().replace(old, new, 1))
+    (verdict,) = verify.run(tmp_path / "in", tree, [tmp_path / "step0.yaml"], checks=("guards",))
+    assert verdict.result == ("passed" if old == new else "refuted"), verdict
+
+
+def test_a_guard_that_no_rule_states_is_refuted(tmp_path: Path) -> None:
+    from pruner import verify
+
+    _, tree, _ = written(tmp_path, SERVER, RULES, "step0")
+    path = tree / "app/quant/fp8.py"
+    path.write_text(path.read_text() + "import _prune_guard; _prune_guard.check('own.guard.start/1')\n")
+    (verdict,) = verify.run(tmp_path / "in", tree, [tmp_path / "step0.yaml"], checks=("guards",))
+    assert verdict.result == "refuted"
