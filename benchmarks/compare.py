@@ -80,9 +80,7 @@ def timed(work: Callable[[str], int], paths: list[str], jobs: int) -> float:
 def command(arguments: list[str], accepted: tuple[int, ...] = (0, 1), **more: str) -> float:
     """Seconds of wall time of another program. Raises SystemExit when it fails."""
     start = time.perf_counter()
-    done = subprocess.run(
-        arguments, cwd=HERE, env={**os.environ, **more}, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(arguments, cwd=HERE, env={**os.environ, **more}, capture_output=True, text=True, check=False)
     if done.returncode not in accepted:
         sys.stderr.write(done.stderr)
         raise SystemExit(f"{arguments[0]} ended with {done.returncode}")

@@ -13,10 +13,12 @@ import sys
 import tempfile
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pruner
 from pruner.model import Policy, Snapshot
+
+T = TypeVar("T")
 
 
 @cache
@@ -44,8 +46,8 @@ def key(snapshot: Snapshot, policy: Policy, *more: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def load(folder: Path, name: str) -> Any:
-    """The stored value, or None when there is none, or it is damaged."""
+def load(folder: Path, name: str, kind: type[T]) -> T | None:
+    """The stored value, or None when there is none, it is damaged, or it is not of this kind."""
     try:
         data = (folder / f"results-{name}").read_bytes()
     except OSError:
@@ -54,9 +56,24 @@ def load(folder: Path, name: str) -> Any:
         return None
     try:
         # Read only after the checksum matched: written by this tool, in the user's own cache.
-        return pickle.loads(data[32:])
+        value = pickle.loads(data[32:])
+        return value if isinstance(value, kind) else None
     except Exception:  # a checksum can match on an entry of another layout
         return None
+
+
+def load_files(folder: Path) -> dict[str, Any]:
+    """Compact forms of single files by the digest of their bytes, for this tool."""
+    return load(folder, _files_name(), dict) or {}
+
+
+def store_files(folder: Path, forms: dict[str, Any]) -> None:
+    """Remember compact forms; the newest 5000 stay."""
+    store(folder, _files_name(), dict(list(forms.items())[-5000:]))
+
+
+def _files_name() -> str:
+    return hashlib.sha256(f"files {tool_digest()}".encode()).hexdigest()
 
 
 def store(folder: Path, name: str, value: Any, keep: int = 12) -> None:

@@ -14,7 +14,7 @@ from pruner.graph.live import Liveness, Marker
 from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
-from pruner.pipeline.load import Loader
+from pruner.pipeline.load import Loader, Lowered
 from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
@@ -24,9 +24,19 @@ Progress = Callable[[str, float], None]
 _SHARED: dict[str, Any] = {}
 
 
-def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress, guard: tuple[str, str]) -> Outcome:
-    """Run the whole analysis. Raises PruneError for input that cannot be worked on."""
-    loader = Loader(snapshot, jobs)
+def specialise(
+    snapshot: Snapshot,
+    policy: Policy,
+    jobs: int,
+    progress: Progress,
+    guard: tuple[str, str],
+    lowered: dict[str, Lowered] | None = None,
+) -> Outcome:
+    """Run the whole analysis. Raises PruneError for input that cannot be worked on.
+
+    ``lowered``: compact forms of files by digest; what this run read is added to it.
+    """
+    loader = Loader(snapshot, jobs, lowered)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
     try:
         matched: set[str] = set()
@@ -48,6 +58,8 @@ def specialise(snapshot: Snapshot, policy: Policy, jobs: int, progress: Progress
             poisoned |= found
     finally:
         loader.close()
+    if lowered is not None:
+        lowered.update(loader.used)
     progress("rewrite", 0.5)
     guards, unplaced = placements(policy, loader.table, live, matched)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import multiprocessing
 import tokenize
+from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from pruner.scan.summary import Summary
 
 _ENCODING = "its encoding is not UTF-8"
 
+Lowered = tuple[bytes, str, int]  # (marshalled form, status, lines) of one file
 
-def lower_file(path: Path) -> tuple[bytes, str, int]:
+
+def lower_file(path: Path) -> Lowered:
     """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
     import libcst
 
@@ -40,14 +43,18 @@ def lower_file(path: Path) -> tuple[bytes, str, int]:
 class Loader:
     """Gives summaries of modules; remembers files that nobody can read."""
 
-    def __init__(self, snapshot: Snapshot, jobs: int) -> None:
+    def __init__(self, snapshot: Snapshot, jobs: int, known: Mapping[str, Lowered] | None = None) -> None:
+        """``known``: lowered forms of earlier runs, by the digest of the file's bytes."""
         self.snapshot = snapshot
+        self.known = known or {}
+        self.used: dict[str, Lowered] = {}
+        self._digests = {f.path: f.digest for f in snapshot.files if f.link is None}
         self.findings: list[Finding] = []
         self.untouchable: set[str] = set()  # modules that must travel byte for byte
         self.paths = module_paths(snapshot)
         self.table = ModuleTable(self.paths, self.load)
         self._summaries: dict[str, Summary | None] = {}
-        self._futures: dict[str, Future[tuple[bytes, str, int]]] = {}
+        self._futures: dict[str, Future[Lowered]] = {}
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
         if jobs > 1 and len(self.paths) > 200:
@@ -60,8 +67,14 @@ class Loader:
         if module not in self.paths:
             return None
         path, package = self.paths[module]
-        future = self._futures.pop(module, None)
-        lowered, status, lines = future.result() if future is not None else lower_file(self.snapshot.root / path)
+        digest = self._digests.get(path, "")
+        row = self.known.get(digest)
+        if row is None:
+            future = self._futures.pop(module, None)
+            row = future.result() if future is not None else lower_file(self.snapshot.root / path)
+        if digest:
+            self.used[digest] = row
+        lowered, status, lines = row
         summary: Summary | None = None
         if lowered:
             summary = scan.build(path, module, package, lowered, lines)
@@ -84,6 +97,7 @@ class Loader:
                 and target not in self._summaries
                 and target not in self._futures
                 and target not in self.excluded
+                and self._digests.get(self.paths[target][0]) not in self.known
             ):
                 assert self._pool is not None
                 self._futures[target] = self._pool.submit(lower_file, self.snapshot.root / self.paths[target][0])

@@ -90,11 +90,15 @@ def _run(
     with emit.lock_target(options.output):
         store = options.cache if options.cache != Path() else None
         name_of = cache.key(snapshot, policy) if store is not None else ""
-        outcome = cache.load(store, name_of) if store is not None else None
+        outcome = cache.load(store, name_of, Outcome) if store is not None else None
         if outcome is None:
-            outcome = specialise(snapshot, policy, options.jobs, progress, (package, name))
+            forms = cache.load_files(store) if store is not None else {}
+            known = len(forms)
+            outcome = specialise(snapshot, policy, options.jobs, progress, (package, name), forms)
             if store is not None:
                 cache.store(store, name_of, outcome)
+                if len(forms) > known:
+                    cache.store_files(store, forms)
         trees = catalogues(snapshot, outcome)
         able = capabilities(snapshot, policy, rules, trees) if facts is None else None
         if able is not None:
@@ -128,7 +132,7 @@ def _run(
 
 def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
     name = cache.key(snapshot, policy, "inventory") if store is not None else ""
-    known: bytes | None = cache.load(store, name) if store is not None else None
+    known: bytes | None = cache.load(store, name, bytes) if store is not None else None
     if known is None:
         known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy))
         if store is not None:
@@ -240,11 +244,11 @@ def _verdicts(
     for rule_file in _rule_files(rules):
         total.update(rule_file.read_bytes())
     name = hashlib.sha256(f"verdicts {total.hexdigest()} {cache.tool_digest()} {snapshot.digest}".encode()).hexdigest()
-    known = cache.load(options.cache, name)
+    known = cache.load(options.cache, name, list)
     if known is None:
         known = check()
         cache.store(options.cache, name, known)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def _rule_files(rules: Sequence[Path]) -> list[Path]:

@@ -228,7 +228,7 @@ class Lowering:
 
     def _lambda(self, node: ast.Lambda) -> Expr:
         outer = self.exprs([*node.args.defaults, *node.args.kw_defaults])
-        own = scopes.collect([node.body]).local if self.binds(node) else frozenset()  # `:=` in a lambda is the lambda's
+        own = scopes.collect([node.body]).local if self.binding else frozenset()  # `:=` in a lambda is the lambda's
         self.scopes.push("q", own | frozenset(scopes.parameters(node.args)))
         body = self.expr(node.body)
         self.scopes.pop()
