@@ -7,13 +7,14 @@ import gc
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pruner.verify.claims import FileResult
 from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
+from pruner.verify.hosts import Hosts
 from pruner.verify.lint import compiles
 from pruner.verify.record import Survey
 from pruner.verify.rules import Stated
@@ -49,7 +50,17 @@ class State:
         self.families = Families([text for _, text in setup.stated.discards])
         self.world = World(self.up, setup.stated)
         self.effects = Effects(self.world)
+        self.hosts = hosts(self)
         self.parsed: dict[str, ast.Module] = {}
+
+
+def hosts(state: State, seen: Seen | None = None) -> Hosts | None:
+    """The comparison of import-time code, when some fact needs a device."""
+    stated = state.setup.stated
+    if not stated.device:
+        return None
+    everywhere = {subject: value for subject, value in stated.facts.items() if subject not in stated.device}
+    return Hosts(state.effects, Effects(World(state.up, replace(stated, facts=everywhere), seen)))
 
 
 def make(setup: Setup) -> State:
@@ -114,6 +125,7 @@ def take_seen(state: State, seen: Seen) -> None:
     """Between the phases: what the kept code does to modules, for the folder."""
     state.world = World(state.up, state.setup.stated, seen)
     state.effects = Effects(state.world)
+    state.hosts = hosts(state, seen)
 
 
 @dataclass(slots=True)
@@ -146,6 +158,8 @@ def compare_file(state: State, path: str) -> Compared:
         else:
             module = module_of(path, state.setup.python_root) or path
             result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run()
+            if state.hosts is not None:
+                result.fold.problems.extend(state.hosts.problems(path, module, before, after))
         result.seconds["fold"] = time.process_time() - clock
     return result
 

@@ -46,6 +46,7 @@ class Stated:
     guards: list[Guarded] = field(default_factory=list)
     pure: set[str] = field(default_factory=set)
     allow: list[tuple[str, str]] = field(default_factory=list)  # path glob, identifier
+    device: set[str] = field(default_factory=set)  # facts that hold only where a device is
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
 
@@ -120,6 +121,8 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
                 continue
             value = value["values"]
         _assume(stated, str(subject), _values(value), bool(version))
+        if rule.get("device"):
+            stated.device.add(str(subject))
     for verb, rows in (
         ("root", stated.roots),
         ("keep", stated.keeps),
@@ -186,6 +189,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
     for part in parts:
         whole.facts.update(part.facts)
         whole.pure |= part.pure
+        whole.device |= part.device
         whole.asked |= part.asked
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
             getattr(whole, name).extend(getattr(part, name))
