@@ -107,6 +107,7 @@ def enum_values(node: ast.ClassDef) -> dict[str, object]:
     An unknown expression has its dump as value, so that equal text is equal value.
     """
     found: dict[str, object] = {}
+    flag = any(ast.unparse(base).rpartition(".")[2] in ("Flag", "IntFlag") for base in node.bases)
     highest = 0
     for item in node.body:
         if not (isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name)):
@@ -115,7 +116,7 @@ def enum_values(node: ast.ClassDef) -> dict[str, object]:
         if name.startswith("_"):
             continue
         if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "auto" and not value.args:
-            highest += 1
+            highest = 1 << highest.bit_length() if flag else highest + 1
             found[name] = highest
         elif isinstance(value, ast.Constant):
             found[name] = value.value
