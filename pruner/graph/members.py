@@ -116,9 +116,15 @@ class MemberCheck:
         return split[0] if split else owner
 
     def rejected(self) -> list[Finding]:
-        """A finding for each stated fact that was lost."""
+        """A finding for each stated fact that was lost.
+
+        Not for a member that no live class has and nothing stores: the rule lists spellings of other releases.
+        """
         out = []
+        present = {member for _, member, _ in self.definers} | {store.name for _, store in self.stores}
         for key, (module, pos, why) in sorted(self.contradicted().items()):
+            if key.removesuffix("()") not in present:
+                continue
             for (name, _), subject in sorted(self.members.subjects.items()):
                 if name == key and key in self.members.lost:
                     path = self.marker.table.paths[module][0] if module in self.marker.table.paths else module

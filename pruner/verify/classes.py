@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from pruner.verify.names import module_names
 from pruner.verify.record import CALL, SAME, UNSET
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val, among
@@ -152,7 +153,7 @@ class Classes:
         if not seen.definers.get(name, set()) <= owners:
             return UNKNOWN  # another class has an attribute of this name
         asked = all(f"{owner}.{name}" in self.asked for owner in owners)
-        if not asked and ({"*", *owners} & seen.vague_attributes) and seen.definers.get(f"{name}@", set()) != owners:
+        if not asked and ({"*", *owners} & seen.vague_attributes) and not self._fixed(name, owners):
             return UNKNOWN
         for place, module, stored in seen.attributes.get(name, ()):
             called = isinstance(stored, str) and stored.startswith(CALL)
@@ -164,6 +165,28 @@ class Classes:
             if not {(type(c), c) for c in constants} <= {(type(c), c) for c in value.consts}:
                 return UNKNOWN
         return value
+
+    def _fixed(self, name: str, owners: set[str]) -> bool:
+        """Can nothing be stored into it: is it a property of every owner, here or, when it went, upstream?"""
+        seen = self.world.seen
+        if seen.definers.get(name):
+            return seen.definers.get(f"{name}@", set()) == owners
+        # Nobody reads the property once its readers are folded, so the kept class may have lost it.
+        return all(self._property(owner, name) for owner in owners)
+
+    def _property(self, place: str, name: str) -> bool:
+        module, _, owner = place.partition(":")
+        node = self.world.definition(("symbol", module, owner))
+        if not isinstance(node, ast.ClassDef):
+            return False
+        found = module_names(ast.Module(node.body, []), module, True).bindings.get(name, [])
+        return bool(found) and all(
+            isinstance(row.node, ast.FunctionDef)
+            and len(row.node.decorator_list) == 1
+            and isinstance(row.node.decorator_list[0], ast.Name)
+            and row.node.decorator_list[0].id == "property"
+            for row in found
+        )
 
     def _given(self, module: str, function: str) -> tuple[object, ...]:
         """What a fact says that a call of this function of a module gives; nothing when there is none."""
