@@ -1,0 +1,112 @@
+"""``python -m pruner.parity``: the part that runs on the GPU host. Needs Python's standard library and the trees.
+
+run UPSTREAM OUTPUT --work DIR --results DIR   cells, one line of ``cells.jsonl`` each
+bench UPSTREAM OUTPUT ...                      speed, into ``bench.jsonl``
+plan                                           the cells and what is not run
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pruner.parity import bench
+from pruner.parity.cells import CELLS, NOT_RUN, Cell
+from pruner.parity.driver import SCHEMA, Run, make_checkpoints
+from pruner.parity.server import Host, card
+
+BENCHES: dict[str, Callable[[Run], dict[str, Any]]] = {
+    "imports": bench.imports,
+    "one-batch": bench.one_batch,
+    "serving": bench.serving,
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    top = argparse.ArgumentParser(prog="python -m pruner.parity")
+    commands = top.add_subparsers(dest="command", required=True)
+    for name in ("run", "bench"):
+        command = commands.add_parser(name)
+        command.add_argument("upstream", type=Path, help="folder that holds upstream's sglang/")
+        command.add_argument("output", type=Path, help="folder that holds the generated sglang/")
+        command.add_argument("--work", type=Path, required=True, help="checkpoints, JIT caches, logs")
+        command.add_argument("--results", type=Path, required=True)
+        command.add_argument("--site", type=Path, help="packages that this Python lacks")
+        command.add_argument("--seconds", type=float, default=3600.0, help="start nothing that cannot end by then")
+        command.add_argument("--only", default="", help="names of cells or benches, with commas")
+        command.add_argument("--skip", default="", help="names left out, with commas")
+        command.add_argument("--slots", type=int, default=4, help="cells at once")
+        command.add_argument("--limit", type=float, default=240.0, help="seconds a cell may take")
+        command.add_argument("--cards", type=int, default=0, help="only cells that need so many cards")
+        command.add_argument("--no-trace", action="store_true", help="do not record executed lines")
+    commands.add_parser("plan")
+    return top
+
+
+def main(words: Sequence[str]) -> int:
+    """0 when nothing differs, 3 when a cell does, 2 for faults of the call."""
+    options = parser().parse_args(words)
+    if options.command == "plan":
+        for cell in CELLS:
+            print(cell.name, cell.checkpoint, cell.cards, " ".join(cell.options()))
+        for what, needs in NOT_RUN:
+            print(f"not run: {what}; needs {needs}")
+        return 0
+    trees = {"upstream": options.upstream.resolve(), "output": options.output.resolve()}
+    for side, tree in trees.items():
+        if not (tree / "sglang" / "__init__.py").is_file():
+            print(f"{side}: {tree.name} holds no sglang/", file=sys.stderr)
+            return 2
+    host = Host(options.work.resolve(), options.site.resolve() if options.site else None)
+    run = Run(host, trees, options.results.resolve(), options.seconds, options.slots, options.limit)
+    run.trace = not options.no_trace
+    only, skip = set(filter(None, options.only.split(","))), set(options.skip.split(","))
+    return cells(run, only, skip, options.cards) if options.command == "run" else benches(run, only, skip)
+
+
+def cells(run: Run, only: set[str], skip: set[str], cards: int) -> int:
+    """Run the chosen cells."""
+    unknown = only - {cell.name for cell in CELLS}
+    if unknown:
+        print(f"no cell is called {sorted(unknown)}", file=sys.stderr)
+        return 2
+
+    def chosen(cell: Cell) -> bool:
+        return (cell.name in only or not only) and cell.name not in skip and (not cards or cell.cards == cards)
+
+    worst = 0
+    for record in run.run([cell for cell in CELLS if chosen(cell)]):
+        bad = {name: row["result"] for name, row in record.get("groups", {}).items() if row["result"] != "identical"}
+        print(f"{record['cell']}: {record['result']} {record['seconds']} s {record.get('why', '')} {bad}", flush=True)
+        print(f"   {record.get('startup seconds')} {record.get('host MiB')} {record.get('card MiB')}", flush=True)
+        worst = max(worst, 3 if record["result"] == "differs" else 0)
+    return worst
+
+
+def benches(run: Run, only: set[str], skip: set[str]) -> int:
+    """Run the chosen benches, one at a time."""
+    run.host.prepare()
+    run.results.mkdir(parents=True, exist_ok=True)
+    run.card = card()
+    make_checkpoints(run.host, [bench.CELL])
+    for name, measure in BENCHES.items():
+        if (only and name not in only) or name in skip or run.left() < 45:
+            continue
+        start = time.monotonic()
+        record: dict[str, Any] = {"schema": SCHEMA, "bench": name, "card": run.card}
+        record["figures"] = measure(run)
+        record["seconds"] = round(time.monotonic() - start, 1)
+        with (run.results / "bench.jsonl").open("a") as file:
+            file.write(json.dumps(record, sort_keys=True) + "\n")
+        print(json.dumps(record), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

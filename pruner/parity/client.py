@@ -1,0 +1,157 @@
+"""Sends groups of requests to one server and writes down what came back, without what differs from run to run.
+
+Blind to the order and size of a stream's events: only what they add up to is kept.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pruner.parity.requests import MODEL, Group, Request
+
+TREE = "<tree>"  # stands for the folder of a tree
+# Times, ids and what the server measured of itself; besides, whatever ends like a time.
+MOMENTS = re.compile(r"_(?:ts|time|latency|timestamp)$")
+VOLATILE = frozenset("id rid created call_id timestamp decode_throughput".split())
+HEX = re.compile(r"\b[0-9a-f]{24,}\b")
+PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+LINE = re.compile(r"(?<=, line )\d+")  # of a traceback: removed lines shift the rest
+LABELLED = re.compile(r"^([a-zA-Z_:][\w:]*)(\{[^}]*\})? ", re.MULTILINE)
+LABEL = re.compile(r"(\w+)=")
+SHOWN = 2000
+
+
+class Client:
+    """One server of one tree. ``replace`` maps what requests say to what holds here: checkpoint folders."""
+
+    def __init__(self, port: int, replace: dict[str, str], timeout: float = 90.0) -> None:
+        self.base = f"http://127.0.0.1:{port}"
+        self.port, self.replace, self.timeout = port, replace, timeout
+
+    def healthy(self) -> bool:
+        """Whether the server answers at all."""
+        try:
+            with urllib.request.urlopen(f"{self.base}/health", timeout=3) as answer:
+                return bool(answer.status == 200)
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def groups(self, groups: Iterable[Group]) -> dict[str, list[list[Any]]]:
+        """Per group the answers of each round. A dead server ends it: later groups have no rounds."""
+        return dict(self.each(groups))
+
+    def each(self, groups: Iterable[Group]) -> Iterator[tuple[str, list[list[Any]]]]:
+        for group in groups:
+            rounds = [self.ask(group) for _ in range(1 if group.once else 2)]
+            yield group.name, rounds
+            if any(answer.get("status") == 0 for answer in rounds[-1]) and not self.healthy():
+                return
+
+    def ask(self, group: Group) -> list[Any]:
+        """One round: the answers of a group."""
+        if group.flush:
+            self.flush()
+        return [self.send(request) for request in group.requests]
+
+    def flush(self) -> bool:
+        """Empty the prefix cache; refused while a request is still being put away."""
+        for _ in range(30):
+            if self.send(Request("/flush_cache", {}))["status"] == 200:
+                return True
+            time.sleep(0.1)
+        return False
+
+    def send(self, request: Request) -> dict[str, Any]:
+        """``{"status", "body"}``; status 0 is a broken connection."""
+        text = None if request.body is None else json.dumps(request.body)
+        for mark, place in {f'"{MODEL}"': json.dumps(self.replace[MODEL]), **self.places()}.items():
+            text = text and text.replace(mark, place)
+        data = None if text is None else text.encode()
+        call = urllib.request.Request(
+            self.base + request.path, data, {"Content-Type": "application/json"}, method=request.method
+        )
+        try:
+            with urllib.request.urlopen(call, timeout=self.timeout) as answer:
+                if request.stream:
+                    return {"status": answer.status, "body": self.stream(answer, request)}
+                return {"status": answer.status, "body": self.clean(parse(answer.read()))}
+        except urllib.error.HTTPError as error:
+            return {"status": error.code, "body": self.clean(parse(error.read()))}
+        except (OSError, http.client.HTTPException) as error:
+            return {"status": 0, "body": type(error).__name__}
+
+    def places(self) -> dict[str, str]:
+        return {mark: place for mark, place in self.replace.items() if mark != MODEL}
+
+    def stream(self, answer: Any, request: Request) -> Any:
+        """What the events add up to; for an aborted stream only that it began."""
+        events: list[Any] = []
+        for line in answer:
+            if not line.startswith(b"data:"):
+                continue
+            word = line[5:].strip()
+            if word == b"[DONE]":
+                break
+            events.append(json.loads(word))
+            if request.abort_after and len(events) == request.abort_after:
+                aborted = self.send(Request("/abort_request", {"rid": "", "abort_all": True}))["status"]
+                return {"events": "several", "abort": aborted}
+        return self.clean(joined(events))
+
+    def clean(self, value: Any) -> Any:
+        """The value without times, ids, folders and ports."""
+        if isinstance(value, dict):
+            return {key: self.clean(item) for key, item in value.items() if not volatile(key)}
+        if isinstance(value, list):
+            return [self.clean(item) for item in value]
+        if isinstance(value, str):
+            for mark, place in self.replace.items():
+                value = value.replace(place, mark)
+            return LINE.sub("N", PORT.sub("PORT", HEX.sub("ID", value)))
+        return value
+
+
+def volatile(key: str) -> bool:
+    """Whether a field says when or how fast, not what."""
+    return key in VOLATILE or MOMENTS.search(key) is not None
+
+
+def parse(data: bytes) -> Any:
+    """JSON, the names of metrics with their labels, or text."""
+    text = data.decode("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    if text.startswith("# HELP"):
+        found = LABELLED.findall(text)
+        return sorted({f"{name} {sorted(LABEL.findall(labels))}" for name, labels in found})
+    return text[:SHOWN]
+
+
+def joined(events: list[Any]) -> Any:
+    """A stream's events as one value: cumulative ones give the last, deltas are put together."""
+    if not events or "choices" not in events[0]:
+        return events[-1] if events else None
+    texts: dict[str, str] = {}
+    rest: list[Any] = []
+    for event in events:
+        for choice in event.get("choices", []):
+            for key, value in (choice.get("delta") or {}).items():
+                if isinstance(value, str):
+                    name = f"{choice.get('index')} {key}"
+                    texts[name] = texts.get(name, "") + value if key != "role" else value
+                elif value is not None:
+                    rest.append([key, value])
+            if choice.get("finish_reason"):
+                rest.append(["finish_reason", choice["finish_reason"]])
+        if event.get("usage"):
+            rest.append(["usage", event["usage"]])
+    return {"texts": texts, "rest": rest}

@@ -1,0 +1,81 @@
+"""Two servers' answers, group by group: identical, different, or not comparable because upstream is not stable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+Rounds = list[list[Any]]
+SHOWN = 12
+
+
+def digest(value: Any) -> str:
+    """Short digest of a JSON value, floats in full."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def differences(up: Any, out: Any, path: str = "") -> Iterator[str]:
+    """Where two values differ, as ``path: upstream | output``; texts are cut."""
+    if type(up) is not type(out):
+        yield f"{path}: {short(up)} | {short(out)}"
+    elif isinstance(up, dict):
+        for key in sorted(set(up) | set(out)):
+            if key not in up or key not in out:
+                yield f"{path}.{key}: only in {'upstream' if key in up else 'the output'}"
+            else:
+                yield from differences(up[key], out[key], f"{path}.{key}")
+    elif isinstance(up, list):
+        if len(up) != len(out):
+            yield f"{path}: {len(up)} | {len(out)} items"
+        for index, (one, other) in enumerate(zip(up, out, strict=False)):
+            yield from differences(one, other, f"{path}[{index}]")
+    elif up != out:
+        yield f"{path}: {short(up)} | {short(out)}"
+
+
+def short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 160 else f"{text[:150]}... ({len(text)})"
+
+
+def tokens(value: Any) -> int:
+    """Output tokens with their ids in an answer."""
+    if isinstance(value, dict):
+        own = len(value["output_ids"]) if isinstance(value.get("output_ids"), list) else 0
+        return own + sum(tokens(item) for item in value.values())
+    return sum(tokens(item) for item in value) if isinstance(value, list) else 0
+
+
+def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
+    """(``identical`` | ``unstable`` | ``differs``, per group what was found).
+
+    ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer.
+    """
+    groups: dict[str, dict[str, Any]] = {}
+    worst = "identical"
+    for name in {**up, **out}:
+        left, right = up.get(name), out.get(name)
+        row: dict[str, Any] = {"requests": len((left or right or [[]])[0])}
+        if left is None or right is None:
+            row["result"] = "differs"
+            row["differences"] = [f"no answer of {'upstream' if left is None else 'the output'}"]
+        else:
+            row["digest"] = digest(left[0])
+            row["tokens"] = tokens(left[0])
+            own = all(answers == left[0] for answers in left)
+            if own and all(answers == left[0] for answers in right):
+                row["result"] = "identical"
+            else:
+                # Different: nothing that the one answers is among what the other answers.
+                common = sum(answers in left for answers in right)
+                row["result"] = "unstable" if common or not own else "differs"
+                row["rounds"] = {"upstream": len(left), "output": len(right), "common": common}
+                row["differences"] = list(differences(left[0], right[0]))[:SHOWN]
+            if not own:
+                row["upstream itself"] = list(differences(left[0], left[-1]))[:SHOWN]
+        groups[name] = row
+        if row["result"] == "differs" or (row["result"] == "unstable" and worst == "identical"):
+            worst = row["result"]
+    return worst, groups

@@ -1,0 +1,89 @@
+"""The driver on small servers: what is alike, what differs, what is refused; results and traces on disk."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pruner.parity import driver
+from pruner.parity.cells import Cell
+from pruner.parity.driver import RESULTS, TRACES, Run
+from pruner.parity.server import Host
+from tests.parity.small_server import write
+
+CELL = Cell("small", "bf16", {})
+
+
+@pytest.fixture(autouse=True)
+def _here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(driver, "make_checkpoints", lambda *_: None)
+    monkeypatch.setattr(driver, "card", lambda: {"name": "test", "driver": "", "count": "1"})
+    monkeypatch.setattr(driver, "SETTLE", 0.0)
+    monkeypatch.setattr(driver, "LEAST", 1.0)
+    monkeypatch.setattr(driver, "port", lambda slot, side: 23000 + 20 * slot + 10 * driver.SIDES.index(side))
+
+
+def record(folder: Path, up: dict[str, Any], out: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The record of one cell on two small servers."""
+    trees = {"upstream": write(folder / "up", **up), "output": write(folder / "out", **out)}
+    run = Run(Host(folder / "work"), trees, folder / "results", 60.0, **{"slots": 1, "trace": False, **changes})
+    (found,) = run.run([CELL])
+    assert json.loads((folder / "results" / RESULTS).read_text()) == found
+    return found
+
+
+def test_alike(tmp_path: Path) -> None:
+    found = record(tmp_path, {}, {})
+    assert found["result"] == "identical"
+    assert {row["result"] for row in found["groups"].values()} == {"identical"}
+    assert found["groups"]["single"]["tokens"] == 16
+    assert found["host MiB"]["upstream"] > 0
+
+
+def test_one_token_differs(tmp_path: Path) -> None:
+    found = record(tmp_path, {}, {"shift": 1})
+    assert found["result"] == "differs"
+    assert found["groups"]["single"]["result"] == "differs"
+    assert found["groups"]["bad"]["result"] == "differs"  # one of the bad requests is answered there
+    assert found["groups"]["chat"]["result"] == "identical"
+    assert any("output_ids" in text for text in found["groups"]["batch"]["differences"])
+
+
+def test_a_route_that_breaks_in_the_output_only(tmp_path: Path) -> None:
+    found = record(tmp_path, {}, {"broken": ("/parse_function_call",)})
+    assert [name for name, row in found["groups"].items() if row["result"] == "differs"] == ["parsers"]
+
+
+def test_refused_alike_and_refused_alone(tmp_path: Path) -> None:
+    both = record(tmp_path / "a", {"refuses": "no such card 12345"}, {"refuses": "no such card 99999"})
+    assert (both["result"], both["why"]) == ("refused by both", "ValueError: no such card")
+    other = record(tmp_path / "b", {"refuses": "no card"}, {"refuses": "no module"})
+    assert other["result"] == "failed"
+    alone = record(tmp_path / "c", {}, {"refuses": "no module"})
+    assert (alone["result"], alone["why"]) == ("differs", {"output": "ValueError: no module"})
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring")
+def test_executed_lines_are_recorded(tmp_path: Path) -> None:
+    record(tmp_path, {}, {}, trace=True)
+    with tarfile.open(tmp_path / "results" / TRACES) as archive:
+        member = archive.extractfile("small.json.gz")
+        assert member is not None
+        seen = json.loads(gzip.decompress(member.read()))
+    assert seen["output"]["lines"] == {}
+    assert len(seen["upstream"]["lines"]["sglang/launch_server.py"]) > 20
+
+
+def test_what_needs_more_cards_or_time_is_not_run(tmp_path: Path) -> None:
+    trees = {"upstream": write(tmp_path / "up"), "output": write(tmp_path / "out")}
+    run = Run(Host(tmp_path / "work"), trees, tmp_path / "results", 60.0, slots=1)
+    assert [row["result"] for row in run.run([Cell("two", "bf16", {}, cards=2)])] == ["not run"]
+    late = Run(Host(tmp_path / "work"), trees, tmp_path / "late", 0.0, slots=1)
+    assert [row["why"] for row in late.run([CELL])] == ["no time left"]
+    assert not (tmp_path / "late" / RESULTS).exists()  # so the next run takes it up
