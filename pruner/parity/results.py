@@ -1,0 +1,176 @@
+"""Results of GPU runs: one JSON file a cell, a table, the coverage oracle. Figures and digests; no source text."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pruner.errors import cannot
+from pruner.parity import oracle
+from pruner.parity.cells import CELLS, NOT_RUN
+
+SCHEMA = "prune-parity/1"
+CELL_FILES, TRACES, BENCH = "cells.jsonl", "traces.tar", "bench.jsonl"
+QUOTED = re.compile(r"[\w./-]+\.py\b")
+Record = dict[str, Any]
+
+
+def collect(folders: Sequence[Path], upstream: Path, output: Path, ledger: Path, reports: Path) -> Record:
+    """Take what runs left in ``folders`` (later ones win) into ``reports/parity``; the summary.
+
+    Raises :class:`pruner.errors.PruneError` when a folder holds no results or the output no manifest.
+    """
+    manifest = _manifest(output)
+    place = reports / "parity"
+    place.mkdir(parents=True, exist_ok=True)
+    records, benches, traces = gather(folders)
+    gone = oracle.removals(json.loads(ledger.read_text("utf-8")))
+    identity = {
+        "upstream": manifest["upstream"]["snapshot"],
+        "rules": manifest["rules"]["digest"],
+        "output": hashlib.sha256((output / "PRUNED.json").read_bytes()).hexdigest(),
+    }
+    for name, record in records.items():
+        record["trees"] = identity
+        seen = traces.get(name)
+        if seen:
+            record["modules"] = {side: seen[side]["processes"] for side in seen}
+            record["modules"]["all"] = {side: len(seen[side]["modules"]) for side in seen}
+            lines = seen["upstream"]["lines"]
+            record["executed"] = oracle.classify(lines, upstream, manifest, gone).document()
+        write(place / f"{name}.json", record)
+    for name, record in benches.items():
+        record["trees"] = identity
+        write(place / f"bench-{name}.json", record)
+    union = oracle.together(seen["upstream"]["lines"] for seen in traces.values())
+    summary: Record = {
+        "schema": SCHEMA,
+        "trees": identity,
+        "cells": {name: row(record) for name, record in sorted(records.items())},
+        "not run": not_run(records),
+        "bench": {name: record["figures"] for name, record in sorted(benches.items())},
+    }
+    if union:
+        summary["executed"] = oracle.classify(union, upstream, manifest, gone).document()
+        summary["tightness"] = oracle.tightness(union, manifest, upstream)
+    write(place / "summary.json", summary)
+    (place / "summary.md").write_text(markdown(summary), encoding="utf-8")
+    return summary
+
+
+def _manifest(output: Path) -> Record:
+    path = output / "PRUNED.json"
+    if not path.is_file():
+        raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
+    found: Record = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def gather(folders: Sequence[Path]) -> tuple[dict[str, Record], dict[str, Record], dict[str, Record]]:
+    """Records of cells and benches, and traces, by name."""
+    records: dict[str, Record] = {}
+    benches: dict[str, Record] = {}
+    traces: dict[str, Record] = {}
+    for folder in folders:
+        if not (folder / CELL_FILES).is_file() and not (folder / BENCH).is_file():
+            raise cannot(
+                str(folder), "PR601", "holds no results of a parity run", "expected cells.jsonl or bench.jsonl"
+            )
+        for record in rows(folder / CELL_FILES):
+            if record["result"] != "not run" or record["cell"] not in records:
+                records[record["cell"]] = record
+        benches.update((record["bench"], record) for record in rows(folder / BENCH))
+        if (folder / TRACES).is_file():
+            traces.update(members(folder / TRACES))
+    known = {cell.name for cell in CELLS}
+    return {name: record for name, record in records.items() if name in known}, benches, traces
+
+
+def rows(path: Path) -> Iterator[Record]:
+    """The rows of a JSON lines file; a last line that a cut left in half is no row."""
+    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
+        try:
+            yield json.loads(line)
+        except ValueError:
+            continue
+
+
+def members(archive: Path) -> Iterator[tuple[str, Record]]:
+    """Traces of an archive, by cell."""
+    with tarfile.open(archive) as file:
+        for member in file:
+            data = file.extractfile(member)
+            if data is not None and member.name.endswith(".json.gz"):
+                yield member.name.removesuffix(".json.gz"), json.loads(gzip.decompress(data.read()))
+
+
+def row(record: Record) -> Record:
+    """What the summary says of a cell."""
+    groups: Mapping[str, Record] = record.get("groups", {})
+    counts: dict[str, int] = {}
+    for group in groups.values():
+        counts[group["result"]] = counts.get(group["result"], 0) + 1
+    made: Record = {
+        "result": record["result"],
+        "card": record["card"]["name"],
+        "groups": counts,
+        "requests": sum(group["requests"] for group in groups.values()),
+        "tokens": sum(group.get("tokens", 0) for group in groups.values()),
+    }
+    for key in ("why", "host MiB", "card MiB", "modules"):
+        if key in record:
+            made[key] = record[key]
+    executed = record.get("executed")
+    if executed:
+        made["executed"] = {key: value for key, value in executed.items() if key != "places"}
+    return made
+
+
+def not_run(records: Mapping[str, Record]) -> list[list[str]]:
+    """Cells without a result, and what no card at hand can run."""
+    left = [cell for cell in CELLS if records.get(cell.name, {"result": "not run"})["result"] == "not run"]
+    cells = [[cell.name, f"{cell.cards} card(s); no time was left"] for cell in left]
+    return cells + [list(row) for row in NOT_RUN]
+
+
+def write(path: Path, record: Record) -> None:
+    path.write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def markdown(summary: Record) -> str:
+    """The summary for people."""
+    lines = [
+        "# Parity on GPUs",
+        "",
+        "| cell | result | requests | tokens | lines run, missing |",
+        "|---|---|---|---|---|",
+    ]
+    for name, cell in summary["cells"].items():
+        groups = ", ".join(f"{count} {what}" for what, count in sorted(cell["groups"].items()))
+        executed = cell.get("executed", {})
+        missing = executed.get("missing", 0) + executed.get("by rule", 0) if executed else "-"
+        ran = sum(executed.values()) if executed else "-"
+        lines.append(
+            f"| {name} | {cell['result']} ({groups}) | {cell['requests']} | {cell['tokens']} | {ran}, {missing} |"
+        )
+    lines += ["", "| not run | what it takes |", "|---|---|", *(f"| {a} | {b} |" for a, b in summary["not run"]), ""]
+    for name, figures in summary["bench"].items():
+        lines += [
+            f"## {name}",
+            "",
+            "| figure | upstream | output | ratio | upstream's own spread |",
+            "|---|---|---|---|---|",
+        ]
+        table = figures.get("bench_serving", figures)
+        for key, value in table.items():
+            if isinstance(value, dict) and "ratio" in value:
+                spread = " to ".join(str(bound) for bound in value["upstream's own spread"])
+                lines.append(f"| {key} | {value['upstream']} | {value['output']} | {value['ratio']} | {spread} |")
+        lines.append("")
+    return "\n".join(lines)
