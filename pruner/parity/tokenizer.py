@@ -63,7 +63,7 @@ def write(folder: Path, size: int) -> None:
         for index, token in enumerate(SPECIAL)
     ]
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    document = {
+    document: dict[str, object] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,

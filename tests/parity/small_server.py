@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SERVER = '''
+SERVER = """
 import argparse, json, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -61,7 +61,7 @@ options, rest = parser.parse_known_args()
 if REFUSES:
     sys.exit("ValueError: " + REFUSES)
 ThreadingHTTPServer(("127.0.0.1", options.port), Handler).serve_forever()
-'''
+"""
 
 
 def write(folder: Path, shift: int = 0, broken: tuple[str, ...] = (), refuses: str = "") -> Path:

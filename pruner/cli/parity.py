@@ -1,0 +1,68 @@
+"""``prune parity``: both trees' servers on a GPU host, compared answer by answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pruner.cli.commands import prune
+from pruner.cli.options import OUTPUT, REPORTS, json_option, path_type, print_json
+from pruner.errors import ExitCode
+
+
+@prune.command()
+@click.option("--gpu", is_flag=True, help="Run the cells on this host's cards.")
+@click.option("--collect", type=path_type(exists=True), multiple=True, metavar="DIR", help="Take a run's results.")
+@click.option("--plan", is_flag=True, help="Print the cells, and what no Hopper card can run.")
+@click.option(
+    "--upstream", type=path_type(exists=True), metavar="DIR", help="Unpacked upstream: `prune fetch` prints it."
+)
+@click.option("--output", type=path_type(), default=OUTPUT, show_default=True, metavar="DIR", help="The pruned tree.")
+@click.option("--reports", type=path_type(), default=REPORTS, show_default=True, help="Where parity/ is written.")
+@click.option("--work", type=path_type(), metavar="DIR", help="Checkpoints, JIT caches and logs of --gpu.")
+@click.option("--arguments", default="", metavar="TEXT", help="Further options of `python -m pruner.parity run`.")
+@json_option
+def parity(
+    gpu: bool,
+    collect: tuple[Path, ...],
+    plan: bool,
+    upstream: Path | None,
+    output: Path,
+    reports: Path,
+    work: Path | None,
+    arguments: str,
+    as_json: bool,
+) -> int:
+    """Compare upstream's server with the pruned one: tokens, log-probabilities, HTTP bodies, executed lines.
+
+    A GPU host needs the two trees, SGLang's dependencies and this package's `pruner/parity`; `python -m
+    pruner.parity` there needs nothing else of prune. Exit codes: 0 nothing differs, 2 cannot run, 3 a cell differs.
+    """
+    from pruner.parity.__main__ import main as on_host
+
+    if plan:
+        return on_host(["plan"])
+    if not gpu and not collect:
+        raise click.UsageError("one of --gpu, --collect, --plan")
+    if upstream is None:
+        raise click.UsageError("--upstream: the folder that holds upstream's sglang/")
+    folders = list(collect)
+    code = 0
+    if gpu:
+        place = work or Path(".cache/parity")
+        words = ["run", str(upstream), str(output), "--work", str(place), "--results", str(place / "results")]
+        code = on_host([*words, *arguments.split()])
+        folders.append(place / "results")
+    if code == ExitCode.CANNOT_RUN:
+        return code
+    from pruner.parity.results import collect as take
+
+    summary = take(folders, upstream, output, reports / "ledger.json", reports)
+    if as_json:
+        print_json(summary)
+    else:
+        click.echo((reports / "parity" / "summary.md").read_text("utf-8"))
+    differs = any(cell["result"] == "differs" for cell in summary["cells"].values())
+    missing = summary.get("executed", {}).get("missing", 0)
+    return ExitCode.REFUTED if differs or missing else ExitCode.CLEAN
