@@ -17,6 +17,7 @@ from pruner.parity.driver import RESULTS, TRACES, Run
 from pruner.parity.server import Host
 from tests.parity.small_server import write
 
+pytestmark = pytest.mark.xdist_group("parity")  # its servers listen on the same ports in every test
 CELL = Cell("small", "bf16", {})
 
 
