@@ -13,7 +13,6 @@ from pruner import __version__
 from pruner.cli.options import (
     OUTPUT,
     REPORTS,
-    VERIFY_PYTHON,
     cache_option,
     cores,
     jobs_option,
@@ -21,6 +20,7 @@ from pruner.cli.options import (
     overlay_option,
     path_type,
     print_json,
+    python_option,
     upstream_option,
 )
 from pruner.errors import ExitCode
@@ -154,15 +154,7 @@ def fetch(version: str | None, unlocked: bool, offline: bool, lock: Path | None,
 @upstream_option
 @click.option("--check", "checks", multiple=True, metavar="CHECK", help="Only this check; may be given several times.")
 @click.option("--behaviour", is_flag=True, help="Also import and run both trees, in an environment of their own.")
-@click.option(
-    "--python",
-    type=path_type(dir_okay=False),
-    envvar="PRUNE_VERIFY_PYTHON",
-    default=VERIFY_PYTHON,
-    show_default=True,
-    metavar="FILE",
-    help="The interpreter for --behaviour, with the packages of requirements-verify.txt.",
-)
+@python_option("The interpreter for --behaviour, with the packages of requirements-verify.txt.")
 @click.option("--require", multiple=True, metavar="CHECK", help="Fail (exit 2) when this check did not run.")
 @jobs_option
 @json_option

@@ -39,6 +39,19 @@ def jobs_option(command: _F) -> _F:
     return click.option("-j", "--jobs", type=click.IntRange(min=1), default=None, metavar="N", help=text)(command)
 
 
+def python_option(text: str) -> Callable[[_F], _F]:
+    """``--python``: the interpreter of the verification environment."""
+    return click.option(
+        "--python",
+        type=path_type(dir_okay=False),
+        envvar="PRUNE_VERIFY_PYTHON",
+        default=VERIFY_PYTHON,
+        show_default=True,
+        metavar="FILE",
+        help=text,
+    )
+
+
 def json_option(command: _F) -> _F:
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON to stdout.")(command)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import OUTPUT, VERIFY_PYTHON, cache_option, jobs_option, json_option, path_type, print_json
+from pruner.cli.options import OUTPUT, cache_option, jobs_option, json_option, path_type, print_json, python_option
 from pruner.errors import ExitCode
 
 
@@ -18,15 +18,7 @@ from pruner.errors import ExitCode
 )
 @click.option("--under", multiple=True, metavar="PATH", help="Tests of the checkout.  [default: those for the CPU]")
 @click.option("--device", type=click.Choice(["", "H100", "B200"]), default="", help="Simulate this GPU.")
-@click.option(
-    "--python",
-    type=path_type(dir_okay=False),
-    envvar="PRUNE_VERIFY_PYTHON",
-    default=VERIFY_PYTHON,
-    show_default=True,
-    metavar="FILE",
-    help="The interpreter, with pytest and the packages of requirements-verify.txt.",
-)
+@python_option("The interpreter, with pytest and the packages of requirements-verify.txt.")
 @click.option("--work", type=path_type(file_okay=False), metavar="DIR", help="Keep logs and outcomes here.")
 @jobs_option
 @json_option

@@ -15,6 +15,7 @@ from typing import Any
 from pruner.graph.drops import Drops
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
+from pruner.pipeline.native import without_macros
 from pruner.pipeline.targets import drops_of
 from pruner.verify.catalogue import Catalogue, Entry
 
@@ -69,7 +70,7 @@ def answers(policy: Policy, outcome: Outcome, package: str, trees: tuple[Catalog
     for guard in guards:
         found.guards[guard.key] = work.guard(guard)
     if any(guard.facts for guard in guards):
-        found.facts = [row for fact in policy.facts if (row := _askable(fact)) is not None]
+        found.facts = [row for fact in without_macros(policy) if (row := _askable(fact)) is not None]
         found.rules |= {row[4] for row in found.facts}
     return found
 
@@ -209,8 +210,6 @@ def _imports(home: str, up: Catalogue, nodes: Iterable[ast.AST]) -> Iterable[tup
 def _askable(fact: Fact) -> Any:
     """A fact's subject as steps from a loaded module; None for what holds of an instance or of any call."""
     if fact.valid_from is not None:
-        return None
-    if fact.subject.startswith("macro:"):  # asked by no code that runs: the sources are compiled without it
         return None
     steps = _steps(ast.parse(fact.subject, mode="eval").body)
     if steps is None:

@@ -144,10 +144,8 @@ def _outcome(
     findings += marker.rejected()
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
-    for path, cause in _dead_files(snapshot, policy, loader, marker, live, matched):
-        files[path] = None
-        lines = snapshot.read(path).count(b"\n")
-        removals.append(Removal(path, 1, max(lines, 1), "file", path, cause))
+    dead = _dead_files(snapshot, policy, loader, marker, live, matched)
+    files.update(dict.fromkeys((path for path, _ in dead), None))
     native = specialise_native(snapshot, policy, files)
     files.update(native.texts)
     edits.update(native.edits)
@@ -156,10 +154,7 @@ def _outcome(
     findings += native.findings
     for rule, count in native.folds.items():
         folds[rule] = folds.get(rule, 0) + count
-    for path, cause in native.gone:
-        edits.pop(path, None)
-        ranges.pop(path, None)
-        removals = [r for r in removals if r.path != path]
+    for path, cause in (*dead, *native.gone):
         files[path] = None
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
     findings += _unmatched(policy, matched | set(folds) | native.matched)

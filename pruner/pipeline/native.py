@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from pruner.edit import kept_ranges
+from pruner.edit import apply, kept_ranges
 from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
 from pruner.native import DEFINED, MacroFacts, fold, is_native, reached
 
@@ -56,6 +56,10 @@ def specialise_native(snapshot: Snapshot, policy: Policy, files: Mapping[str, by
         if _edit(path, data, values, macros, policy, out):
             sources[path] = out.texts[path]
     _drop(sources, texts, policy, out)
+    gone = {path for path, _ in out.gone}  # what went whole was folded first: its includes decide what it reaches
+    for path in gone & out.edits.keys():
+        del out.edits[path], out.texts[path], out.ranges[path]
+    out.removals = [row for row in out.removals if row.path not in gone]
     return out
 
 
@@ -126,11 +130,7 @@ def _edit(path: str, data: bytes, values: MacroFacts, macros: Mapping[str, Fact]
         edits.append(Edit(at, stop, new.encode(), _cause(names, macros, policy)))
     edits.sort(key=lambda e: e.start)
     out.edits[path] = tuple(edits)
-    parts, at = [], 0
-    for edit in edits:
-        parts += [data[at : edit.start], edit.text]
-        at = edit.stop
-    out.texts[path] = b"".join([*parts, data[at:]])
+    out.texts[path] = apply(data, edits)
     out.ranges[path] = kept_ranges(data, edits)
     return True
 

@@ -202,9 +202,9 @@ def _named(out: Tree, gone: list[str], kept: list[str]) -> list[str]:
     by_name: dict[str, list[str]] = {}
     for path in gone:
         by_name.setdefault(path.rpartition("/")[2], []).append(path)
-    stays = {path.rpartition("/")[2]: [] for path in kept}  # type: dict[str, list[str]]
+    stays: dict[str, list[str]] = {}
     for path in kept:
-        stays[path.rpartition("/")[2]].append(path)
+        stays.setdefault(path.rpartition("/")[2], []).append(path)
     problems: list[str] = []
     for path in sorted(out.files):
         if out.files[path] is not None or not (_TEXT.search(path) or NATIVE.search(path)):
@@ -229,7 +229,7 @@ def _mentioned(
             continue  # comments of sources name files that they do not include
         if _PIECE.search(word):
             fixed = _PIECE.sub("", word).strip("./_-")
-            if re.fullmatch(SUFFIX.lstrip("\\.") + "|" + SUFFIX[2:], fixed) or not NATIVE.sub("", "x" + fixed)[1:]:
+            if re.fullmatch(SUFFIX[2:], fixed):
                 folder = path.rpartition("/")[0] + "/"
             else:
                 folder = ""
