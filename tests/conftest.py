@@ -20,7 +20,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         name = item.nodeid.removeprefix("tests/")
         if name in PENDING:
             item.add_marker(pytest.mark.xfail(reason=PENDING[name], strict=True))
-
-
-# Passes alone, not under pytest-xdist (see CHANGELOG.md, "Known faults"): pytest -p no:xdist tests/parity.
-collect_ignore = ["parity"]

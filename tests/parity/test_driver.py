@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import sys
 import tarfile
 from pathlib import Path
@@ -17,7 +18,8 @@ from pruner.parity.driver import RESULTS, TRACES, Run
 from pruner.parity.server import Host
 from tests.parity.small_server import write
 
-pytestmark = pytest.mark.xdist_group("parity")  # its servers listen on the same ports in every test
+# Ports of this worker: workers of pytest-xdist run these tests at the same time.
+PORTS = 23000 + 1000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 CELL = Cell("small", "bf16", {})
 
 
@@ -27,7 +29,7 @@ def _here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "card", lambda: {"name": "test", "driver": "", "count": "1"})
     monkeypatch.setattr(driver, "SETTLE", 0.0)
     monkeypatch.setattr(driver, "LEAST", 1.0)
-    monkeypatch.setattr(driver, "port", lambda slot, side: 23000 + 20 * slot + 10 * driver.SIDES.index(side))
+    monkeypatch.setattr(driver, "port", lambda slot, side: PORTS + 20 * slot + 10 * driver.SIDES.index(side))
 
 
 def record(folder: Path, up: dict[str, Any], out: dict[str, Any], **changes: Any) -> dict[str, Any]:
