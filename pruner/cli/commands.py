@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ import click
 from pruner import __version__
 from pruner.cli.options import (
     OUTPUT,
-    REPORTS,
     cache_option,
     cores,
     jobs_option,
@@ -21,6 +21,7 @@ from pruner.cli.options import (
     path_type,
     print_json,
     python_option,
+    reports_of,
     upstream_option,
 )
 from pruner.errors import ExitCode
@@ -49,7 +50,7 @@ _BRIEF = ("schema", "tool", "upstream", "policy", "totals", "removed", "removed_
 )
 @jobs_option
 @json_option
-@click.option("--dry-run", is_flag=True, help="Do everything but write.")
+@click.option("--dry-run", is_flag=True, help="Build aside, check, and keep nothing.")
 @click.option("--force", is_flag=True, help="Replace an output folder that is not an earlier output.")
 @cache_option
 @overlay_option
@@ -90,8 +91,7 @@ def prune(
     from pruner.pipeline import RunOptions, run
     from pruner.source import default_cache
 
-    if reports is None:
-        reports = REPORTS if output == OUTPUT else output.with_name(f"{output.name}-reports")
+    reports = reports or reports_of(output)
     options = RunOptions(
         rules=rules,
         upstream=upstream,
@@ -106,9 +106,10 @@ def prune(
     )
     with Screen() as screen:
         result = run(options, screen.progress)
-    where = "nothing was written (--dry-run)" if dry_run else f"{output} and {reports}"
-    if result.exit_code == ExitCode.REFUTED:
-        where = f"{output}.refuted and {reports}; {output} is as it was"
+    where = "nothing (--dry-run; the tree was built aside, checked and thrown away)" if dry_run else ""
+    if not where and result.exit_code == ExitCode.REFUTED:
+        where = f"{output}.refuted and {reports}.refuted; {output} and {reports} are as they were"
+    where = where or f"{output} and {reports}"
     return _finish(screen, result, where, as_json)
 
 
@@ -222,7 +223,8 @@ def _finish(screen: Screen, result: RunResult, where: str, as_json: bool) -> int
     """Findings and the final table to stderr, the short document to stdout if asked for."""
     from pruner.report import summary
 
-    screen.findings(result.findings)
+    shown = [replace(row, path=result.shown.get(row.path, row.path)) for row in result.findings]
+    screen.findings(shown)
     document: Mapping[str, Any] = result.document
     for row in document.get("verdicts", ()):
         if row["result"] == "refuted":

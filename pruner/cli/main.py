@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 # Modules of commands add themselves to the group.
-from pruner.cli import parity, peers, pictures, places, questions, releases, reviews  # noqa: F401
+from pruner.cli import parity, peers, pictures, places, questions, releases, reviews, rules  # noqa: F401
 from pruner.cli.commands import prune
 from pruner.console import Screen
 from pruner.errors import ExitCode, PruneError

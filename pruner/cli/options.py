@@ -73,11 +73,33 @@ def overlay_option(command: _F) -> _F:
     return click.option("--overlay", type=kind, envvar="PRUNE_OVERLAY", metavar="DIR", help=text)(command)
 
 
+def reports_of(output: Path) -> Path:
+    """Where the reports of a run into ``output`` are when nobody says otherwise."""
+    return REPORTS if output == OUTPUT else output.with_name(f"{output.name}-reports")
+
+
 def reports_option(command: _F) -> _F:
-    text = "The reports of the run to ask about."
-    return click.option("--reports", type=path_type(file_okay=False), default=REPORTS, show_default=True, help=text)(
-        command
+    """``--reports``, or the reports that belong to ``--output``, by the rule of the run."""
+
+    def note(context: click.Context, _parameter: click.Parameter, value: Path) -> None:
+        context.meta["pruner.output"] = value
+
+    def choose(context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
+        return value or reports_of(context.meta["pruner.output"])
+
+    output = click.option(
+        "--output",
+        type=path_type(file_okay=False),
+        default=OUTPUT,
+        is_eager=True,
+        expose_value=False,
+        callback=note,
+        metavar="DIR",
+        help="The output of the run to ask about.",
     )
+    text = "The reports of the run to ask about.  [default: reports; with --output DIR: DIR-reports]"
+    reports = click.option("--reports", type=path_type(file_okay=False), callback=choose, metavar="DIR", help=text)
+    return output(reports(command))
 
 
 def print_json(value: object) -> None:

@@ -96,7 +96,7 @@ class World(Protocol):
     def canonical(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The defining symbol's name and the remaining path, as one text."""
 
-    def fact(self, subject: str) -> Value | None:
+    def fact(self, subject: str, reader: str) -> Value | None:
         """The stated fact on a canonical subject."""
 
     members: Members
@@ -334,9 +334,11 @@ class Evaluator:
     def _attribute_probe(self, name: str, args: tuple[Expr, ...]) -> Value | None:
         root, path, attribute = args[0][1], args[0][2], args[1][1]
         if name == "hasattr":
-            return self.world.fact(f"hasattr({self.world.canonical(self.module, root, path)}, {attribute!r})")
+            return self.world.fact(
+                f"hasattr({self.world.canonical(self.module, root, path)}, {attribute!r})", self.module
+            )
         if isinstance(attribute, str) and attribute.isidentifier():
-            return self.world.fact(self.world.canonical(self.module, root, (*path, "." + attribute)))
+            return self.world.fact(self.world.canonical(self.module, root, (*path, "." + attribute)), self.module)
         return None
 
     # -- may it be dropped? ------------------------------------------------------------------

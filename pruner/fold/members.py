@@ -27,6 +27,7 @@ class Members:
     names: frozenset[str] = frozenset()  # every member name that some fact speaks of
     called: dict[str, Value | None] = field(default_factory=dict)
     read: dict[str, Value | None] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)  # names that decided something
 
     def add(self, owner: str, member: str, known: Value, subject: str) -> None:
         """State one fact; ``member`` is ``attr`` or ``method()``."""
@@ -50,5 +51,6 @@ class Members:
                 continue
             known = (self.called if call else self.read).get(step[1:])
             if known is not None:
+                self.asked.add(f"{step[1:]}()" if call else step[1:])
                 return known, index + 1 + call
         return None

@@ -87,6 +87,8 @@ class Marker:
         self._waiting_names: dict[str, list[tuple[str, str, int]]] = {}
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._methods: deque[tuple[str, Item, Method]] = deque()
+        self._namer = ("", 0)  # the node and place whose reads are being taken
+        self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
         self._lost: set[tuple[str, str]] = set()
         self._unread: list[tuple[str, Stmt, int]] = []
         self.member_check = MemberCheck(self)
@@ -363,8 +365,10 @@ class Marker:
             method.dropped = self.drops.member(module, f"{item.names[0]}.{name}")
             if method.dropped:
                 continue
-            if foreign or self._special(module, item, method) or self._named(name):
-                self._live_method(module, item, method)
+            if foreign or self._special(module, item, method):
+                self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
+            elif self._named(name):
+                self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
 
@@ -379,17 +383,20 @@ class Marker:
     def _named(self, name: str) -> bool:
         return name in self.names_used or any(p.fullmatch(name) for p in self.patterns)
 
-    def _live_method(self, module: str, item: Item, method: Method) -> None:
+    def _live_method(self, module: str, item: Item, method: Method, by: tuple[str, int], kind: str) -> None:
         if not method.live:
             method.live = True
+            owner = f"{module}:{item.names[0]}"
+            self.edge(by[0] or owner, f"{owner}.{method.stmt[3]}", kind, self._path(by[0] or owner), line_of(by[1]))
             self._methods.append((module, item, method))
 
     def use_name(self, name: str) -> None:
         """Live code names an attribute: methods of that name live."""
         if name not in self.names_used:
             self.names_used.add(name)
+            self._named_by[name] = self._namer
             for waiting in self._waiting.pop(name, ()):
-                self._live_method(*waiting)
+                self._live_method(*waiting, self._namer, "named")
             for module, node, pos in self._waiting_names.pop(name, ()):
                 self.need(module, name, node, "value", pos)
 
@@ -400,7 +407,7 @@ class Marker:
             self.patterns.append(compiled)
             for name in [n for n in self._waiting if compiled.fullmatch(n)]:
                 for waiting in self._waiting.pop(name):
-                    self._live_method(*waiting)
+                    self._live_method(*waiting, self._namer, "named")
             for name in [n for n in self._waiting_names if compiled.fullmatch(n)]:
                 for module, node, pos in self._waiting_names.pop(name):
                     self.need(module, name, node, "value", pos)
@@ -488,12 +495,14 @@ class Marker:
     def _take(self, module: str, node: str, unit: Unit) -> None:
         remains = unit.remains
         self.member_check.take(module, unit)
+        self._namer = (node, 0)
         taken: set[Expr] = set()
         dropped_uses = self.out.dropped_uses
         for chain, pos in zip(remains.chains, unit.lines, strict=True):
             if chain in taken:
                 continue  # nothing new, but that every use of what was dropped is reported
             uses = len(dropped_uses)
+            self._namer = (node, pos)
             if any(step[0] == "(" for step in chain[2]):
                 dynamic.chain_call(self, module, node, chain)
             for step in chain[2]:
@@ -675,30 +684,18 @@ class Marker:
         return found
 
     def contradictions(self) -> set[tuple[str, str]]:
-        """Globals that had a value by the rules although live code of another module stores into them."""
+        """Globals that had a value by the rules although live code of another module stores into them.
+
+        A stated fact is none of these: what stores into its subject is looked at when everything is
+        marked, and by value (``pipeline.admission``).
+        """
         found: set[tuple[str, str]] = set()
         for module, name, _, _ in self.part_stores():
             known = self.world.chain(module, name, ())
-            if (known is not None and known.origin) or any(
-                f == f"{module}.{name}" or f.startswith(f"{module}.{name}(") for f in self.world.facts
-            ):
+            if known is not None and known.origin and f"{module}.{name}" not in self.world.facts:
                 found.add((module, name))
         found |= {("", key) for key in self.member_check.contradicted()}
         return found
-
-    def rejected(self) -> list[Finding]:
-        """Stated facts that a store of live code contradicts: they fold nothing."""
-        stated = {subject: value.origin for subject, value in self.world.facts.items()}
-        out = self.member_check.rejected()
-        for module, name, storing, pos in self.part_stores():
-            for rule in sorted(stated.get(f"{module}.{name}", ())):
-                text = f"the fact {module}.{name} (rule {rule}) is contradicted by this store and folds nothing"
-                out.append(
-                    Finding(
-                        "PR221", self._path(storing), line_of(pos), text, "correct the rule, or drop the store's code"
-                    )
-                )
-        return out
 
     # -- refinements at the fixed point -------------------------------------------------------
 

@@ -35,11 +35,19 @@ class Purities:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._exact = {n.removeprefix("builtins.") for n in names if "*" not in n}
-        patterns = [re.escape(n).replace(r"\*", r"[^.]+") for n in names if "*" in n]
-        self._pattern = re.compile("|".join(patterns)) if patterns else None
+        self._patterns = [n for n in names if "*" in n]
+        parts = [re.escape(n).replace(r"\*", r"[^.]+") for n in self._patterns]
+        self._pattern = re.compile("|".join(f"({p})" for p in parts)) if parts else None
+        self.met: set[str] = set()  # the names and patterns that something was asked about
 
     def __contains__(self, name: str) -> bool:
-        return name in self._exact or (self._pattern is not None and self._pattern.fullmatch(name) is not None)
+        if name in self._exact:
+            self.met |= {name, f"builtins.{name}"}
+            return True
+        found = self._pattern.fullmatch(name) if self._pattern is not None else None
+        if found is not None and found.lastindex is not None:
+            self.met.add(self._patterns[found.lastindex - 1])
+        return found is not None
 
 
 class ProgramWorld:
@@ -58,7 +66,7 @@ class ProgramWorld:
         self.policy = policy
         self.facts: dict[str, Value] = {}
         self.withheld: dict[str, frozenset[str]] = {}  # facts that hold only where a device is, asked at import
-        self.used: dict[str, int] = {}
+        self.readers: dict[str, set[str]] = {}  # canonical subject -> modules that asked for it
         self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
         self.gone: dict[str, str] = {  # members of classes, canonical, that rules drop: the rule
             f"{home}.{name}": rule for home, members in self.drops.members.items() for name, rule in members.items()
@@ -73,7 +81,7 @@ class ProgramWorld:
         device = {rule.id for rule in policy.rules if rule.device}
         for fact in policy.facts:
             self._add_fact(fact)
-        self.asking = {self._home(f.subject) for f in policy.facts if f.rule in device}
+        self.asking = {self.home(f.subject) for f in policy.facts if f.rule in device}
         if device and any(f.rule in device for f in policy.facts):
             others = replace(policy, facts=tuple(f for f in policy.facts if f.rule not in device))
             self.at_import = ProgramWorld(table, others, poisoned, drops)
@@ -87,7 +95,7 @@ class ProgramWorld:
             known = V.make(fact.values, frozenset({fact.rule}))
         if known is None or fact.valid_from:
             return
-        subject = self._canonical_subject(fact.subject)
+        subject = self.canonical_subject(fact.subject)
         self._add_member(subject, fact.subject, known)
         old = self.facts.get(subject)
         if old is not None and old.values is not None and known.values is not None:
@@ -109,7 +117,7 @@ class ProgramWorld:
             self.members.add(f"{split[0]}.{owner}", member + bracket + rest, known, written)
             self._note_subject(written)
 
-    def _canonical_subject(self, subject: str) -> str:
+    def canonical_subject(self, subject: str) -> str:
         """A subject written through a re-export means the defining symbol."""
         if subject.startswith("hasattr("):
             return subject
@@ -129,7 +137,7 @@ class ProgramWorld:
             return ".".join([symbol.text, *others]) + subject[cut:]
         return subject
 
-    def _home(self, subject: str) -> str:
+    def home(self, subject: str) -> str:
         """The module that defines a subject: it answers truly, its own functions do not fold on the answer."""
         split = self.table.split(subject.partition("(")[0])
         return split[0] if split else ""
@@ -315,8 +323,10 @@ class ProgramWorld:
 
     # -- values -----------------------------------------------------------------------------
 
-    def fact(self, subject: str) -> Value | None:
-        """The stated fact on a canonical subject."""
+    def fact(self, subject: str, reader: str) -> Value | None:
+        """The stated fact on a canonical subject, asked for by a module."""
+        if subject in self.facts:
+            self.readers.setdefault(subject, set()).add(reader)
         return self.facts.get(subject)
 
     def chain(self, module: str, root: str, path: tuple[str, ...]) -> Value | None:
@@ -339,7 +349,7 @@ class ProgramWorld:
             return None
         text = symbol.text
         for cut in range(len(rest), -1, -1):
-            known = self._stated(text, rest[:cut])
+            known = self._stated(text, rest[:cut], module)
             if known is not None:
                 return apply_path(known, rest[cut:])
         if symbol.kind != "binding":
@@ -352,18 +362,21 @@ class ProgramWorld:
             return None
         return apply_path(self._variable(symbol), rest)
 
-    def _stated(self, text: str, rest: tuple[str, ...]) -> Value | None:
-        subject = text + "".join(rest)
-        known = self.facts.get(subject)
-        if known is None and rest and rest[-1][0] == "(":
-            known = self.facts.get(text + "".join(rest[:-1]) + "(...)")
-        if known is None and rest and rest[-1][0] == "(" and "," in rest[-1]:
-            # A default does not change what the environment holds: f('X', '0') is read as f('X').
-            known = self.facts.get(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
-        if known is not None and not self._contradicted(text):
-            self.matched |= known.origin
-            return known
-        self.matched |= self.withheld.get(subject, frozenset())
+    def _stated(self, text: str, rest: tuple[str, ...], reader: str = "") -> Value | None:
+        subjects = [text + "".join(rest)]
+        if rest and rest[-1][0] == "(":
+            subjects.append(text + "".join(rest[:-1]) + "(...)")
+            if "," in rest[-1]:
+                # A default does not change what the environment holds: f('X', '0') is read as f('X').
+                subjects.append(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
+        for subject in subjects:
+            known = self.facts.get(subject)
+            if known is not None and not self._contradicted(text):
+                self.matched |= known.origin
+                if reader:
+                    self.readers.setdefault(subject, set()).add(reader)
+                return known
+        self.matched |= self.withheld.get(subjects[0], frozenset())
         return None
 
     def _contradicted(self, text: str) -> bool:
@@ -406,9 +419,9 @@ class ProgramWorld:
         symbol, rest = self.follow(module, func[1], func[2])
         if symbol.kind in ("unknown", "builtin"):
             return None
-        known = self._stated(symbol.text, (*rest, "(...)"))
+        known = self._stated(symbol.text, (*rest, "(...)"), module)
         if known is None and args and args[0] is not None and args[0].single and args[0].values:
-            known = self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"))
+            known = self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"), module)
         if known is not None or rest or symbol.kind != "binding":
             return known
         return self.interpreter.call(symbol, args, kwargs)

@@ -4,7 +4,18 @@ Nothing here does work; nothing here imports another layer but ``errors``.
 """
 
 from pruner.model.policy import Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
-from pruner.model.result import Cause, Edit, Finding, GuardCall, Outcome, Removal, RunResult, Verdict
+from pruner.model.result import (
+    Cause,
+    Edit,
+    FactRecord,
+    Finding,
+    GuardCall,
+    Outcome,
+    Removal,
+    RunResult,
+    StoreRecord,
+    Verdict,
+)
 from pruner.model.source import Origin, Snapshot, SourceFile
 
 __all__ = [
@@ -13,6 +24,7 @@ __all__ = [
     "Dynamic",
     "Edit",
     "Fact",
+    "FactRecord",
     "Finding",
     "Guard",
     "GuardCall",
@@ -26,6 +38,7 @@ __all__ = [
     "RunResult",
     "Snapshot",
     "SourceFile",
+    "StoreRecord",
     "Target",
     "Verdict",
 ]

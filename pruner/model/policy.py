@@ -9,7 +9,7 @@ Const = str | int | float | bool | None
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location:
-    """A place in a rule file (path as given on the command line or relative to the first rule file)."""
+    """A place in a rule file: the file's own name, or its path from the file that extends it."""
 
     file: str
     line: int
@@ -158,3 +158,6 @@ class Policy:
     stated: tuple[Fact, ...] = ()  # facts as written; ``facts`` are these, merged by subject
     pure_of: tuple[tuple[str, str], ...] = ()  # (rule, function)
     allow_of: tuple[tuple[str, tuple[str, str, str]], ...] = ()  # (rule, entry of ``allow``)
+    shown: dict[str, str] = field(
+        default_factory=dict, compare=False, repr=False
+    )  # file name -> path for a person, this run

@@ -66,6 +66,30 @@ class GuardCall:
     where: str  # "entry" or "after"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class StoreRecord:
+    """A store that could break a fact. ``standing``: removed, compatible, definition or breaks."""
+
+    path: str
+    line: int
+    text: str  # how and what: ``setattr device``; no source text
+    standing: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactRecord:
+    """One fact as the run took it. ``status``: admitted, rejected, not asked, from a point on.
+
+    ``readers`` are the modules whose code asked for the subject.
+    """
+
+    subject: str
+    rule: str
+    status: str
+    readers: tuple[str, ...] = ()
+    stores: tuple[StoreRecord, ...] = ()
+
+
 @dataclass(slots=True)
 class RunResult:
     """Everything a run knows; ``document`` is the versioned JSON that reports are rendered from."""
@@ -75,6 +99,7 @@ class RunResult:
     findings: tuple[Finding, ...] = ()
     exit_code: int = 0
     edits: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
+    shown: dict[str, str] = field(default_factory=dict)  # name of a rule file -> the path that was given
 
 
 @dataclass(slots=True)
@@ -98,6 +123,8 @@ class Outcome:
     edges: tuple[tuple[str, str, str, str, int], ...] = ()
     statistics: dict[str, int] = field(default_factory=dict)
     guards: tuple[GuardCall, ...] = ()
+    facts: tuple[FactRecord, ...] = ()
+    open_stores: tuple[tuple[str, int], ...] = ()  # (path, line): a computed name of an object nobody knows
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,8 @@ class StatementEditor:
         cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
         for index in dead:
             first, last = nodes[index]
-            self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", f"[{index}]", cause))
+            name = f"[{entry_key(first, index)}]"
+            self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", name, cause))
         self._take_out(value, nodes, dead, cause)
 
     def _take_out(self, value: ast.expr, nodes: Sequence[tuple[Any, Any]], dead: list[int], cause: Cause) -> None:
@@ -759,7 +760,14 @@ class StatementEditor:
         for index in dead:
             element = value.elts[index]
             self.removals.append(
-                Removal(self.path, element.lineno, element.end_lineno or 0, "entry", f"__all__[{index}]", cause)
+                Removal(
+                    self.path,
+                    element.lineno,
+                    element.end_lineno or 0,
+                    "entry",
+                    f"__all__[{entry_key(element, index)}]",
+                    cause,
+                )
             )
         self._take_out(value, [(e, e) for e in value.elts], dead, cause)
 
@@ -810,3 +818,12 @@ def _own(node: ast.AST) -> list[ast.AST]:
                 found.append(child)
                 stack.append(child)
     return found
+
+
+def entry_key(node: ast.expr, index: int) -> str:
+    """What the ledger calls an entry: its literal key or dotted name, as a rule writes it; else its place."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
+        return str(node.value)
+    if isinstance(node, ast.Name | ast.Attribute):
+        return ast.unparse(node)
+    return str(index)

@@ -1,6 +1,27 @@
 """The order of work: open, load rules, specialise, write aside, verify, swap in, report."""
 
-from pruner.pipeline.checks import VerifyOptions, peer_verdict, verify_output
-from pruner.pipeline.run import RunOptions, run, run_case
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pruner.pipeline.checks import VerifyOptions, peer_verdict, verify_output
+    from pruner.pipeline.run import RunOptions, run, run_case
 
 __all__ = ["RunOptions", "VerifyOptions", "peer_verdict", "run", "run_case", "verify_output"]
+_HOMES = {
+    "pruner.pipeline.checks": ("VerifyOptions", "peer_verdict", "verify_output"),
+    "pruner.pipeline.run": ("RunOptions", "run", "run_case"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A question to the last run needs none of the engine: what runs is imported when it is asked for."""
+    if name not in __all__:
+        raise AttributeError(name)
+    # Importing the module ``run`` puts it where the function belongs: all names are set, once.
+    for home, names in _HOMES.items():
+        module = import_module(home)
+        globals().update({known: getattr(module, known) for known in names})
+    return globals()[name]

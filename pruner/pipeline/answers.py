@@ -1,18 +1,17 @@
 """Answers from the stored graph and ledger of the last run: why, why not, which line, what retains what.
 
-Sources: reachability by networkx, retained sizes by :mod:`pruner.pipeline.retention`.
+Sources: breadth-first search; retained sizes by :mod:`pruner.pipeline.retention`.
 """
 
 from __future__ import annotations
 
 import difflib
-import itertools
 import json
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import networkx as nx
 
 from pruner.errors import cannot
 from pruner.pipeline import stored
@@ -49,49 +48,58 @@ class Answers:
 
     # -- names -------------------------------------------------------------------------------
 
-    def _nodes(self) -> set[str]:
-        return {e[1] for e in self.graph["edges"]} | {r[0] for r in self.graph["roots"]}
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self.graph["nodes"])}
 
     def _find(self, name: str) -> str | None:
-        """The node that a person means: ``pkg.mod``, ``pkg.mod:name``, ``pkg.mod.name`` or a path."""
-        nodes = self._nodes()
+        """The node that a person means: ``pkg.mod``, ``pkg.mod:name``, ``pkg.mod.Class.method`` or a path."""
         tries = [name, name.removesuffix(".py").replace("/", ".").removesuffix(".__init__")]
-        head, _, tail = name.rpartition(".")
-        tries.append(f"{head}:{tail}")
-        if head.rpartition(".")[0]:  # a method is kept with its class, when the ledger does not list it
-            module, _, owner = head.rpartition(".")
-            if not any(r["name"] == name.replace(":", ".") for r in self._ledger()):
-                tries.append(f"{module}:{owner}")
-        return next((t for t in tries if t in nodes), None)
+        parts = name.replace(":", ".").split(".")
+        tries += [".".join(parts[:cut]) + ":" + ".".join(parts[cut:]) for cut in range(len(parts) - 1, 0, -1)]
+        return next((t for t in tries if t in self._index), None)
+
+    def _edge(self, place: int) -> tuple[str, str, int]:
+        """(kind, path, line) of the edge that starts at a place of the flat list."""
+        row = self.graph["edges"][place : place + 5]
+        return self.graph["kinds"][row[2]], self.graph["paths"][row[3]], row[4]
 
     def why(self, name: str) -> Answer:
-        """Shortest path from a root to a kept name."""
+        """Shortest path from a root to a kept name, breadth first."""
         node = self._find(name)
         if node is None:
             return self._absent(name)
-        rules = sorted({rule for root, rule in self.graph["roots"] if root == node})
+        number, nodes = self._index[node], self.graph["nodes"]
+        rules = sorted({rule for root, rule in self.graph["roots"] if root == number})
         if rules:
             return Answer("root", (f"{node} is a root: rule {', '.join(rules)}",))
-        links = {(s, t): (k, p, n) for s, t, k, p, n in self.graph["edges"]}
-        graph = nx.DiGraph(links.keys())
-        starts = [n for n in graph if n.startswith("rule:")]
-        graph.add_edges_from(("", s) for s in starts)
-        if node not in graph or not starts or not nx.has_path(graph, "", node):
+        edges = self.graph["edges"]
+        out: dict[int, list[int]] = {}
+        for place in range(0, len(edges), 5):
+            out.setdefault(edges[place], []).append(place)
+        work = [i for i, text in enumerate(nodes) if text.startswith("rule:")]
+        came: dict[int, int] = dict.fromkeys(work, -1)
+        for here in work:  # grows while it is walked
+            if number in came:
+                break
+            for place in out.get(here, ()):
+                if edges[place + 1] not in came:
+                    came[edges[place + 1]] = place
+                    work.append(edges[place + 1])
+        if number not in came:
             return Answer("kept", (f"{node} is kept, but no stored path from a root leads to it",))
-        path = nx.shortest_path(graph, "", node)[1:]
-        lines = [f"{path[0].removeprefix('rule:')} (rule)"]
-        for left, right in itertools.pairwise(path):
-            kind, file, number = links[left, right]
-            place = f" at {file}:{number}" if number else ""
-            lines.append(f"  -> {right}  [{kind}{place}]")
-        return Answer("kept", tuple(lines))
+        lines: list[str] = []
+        while came[number] >= 0:
+            kind, file, line = self._edge(came[number])
+            lines.append(f"  -> {nodes[number]}  [{kind}{f' at {file}:{line}' if line else ''}]")
+            number = edges[came[number]]
+        return Answer("kept", (f"{nodes[number].removeprefix('rule:')} (rule)", *reversed(lines)))
 
     def _absent(self, name: str) -> Answer:
         rows = self._removed(name)
         if rows:
             return Answer("removed", tuple(_row(r) for r in rows[:20]))
-        known = sorted(self._nodes()) + [r["name"] for r in self._ledger() if r["name"]]
-        near = difflib.get_close_matches(name, known, 3)
+        near = _nearest(name, [*self.graph["nodes"], *(r["name"] for r in self._ledger() if r["name"])])
         hint = f"; nearest: {', '.join(near)}" if near else ""
         return Answer("unknown", (f"{name} is no name of this tree, kept or removed{hint}",))
 
@@ -113,8 +121,12 @@ class Answers:
 
     # -- removals ----------------------------------------------------------------------------
 
-    def _ledger(self) -> list[dict[str, Any]]:
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
         return list(self._read("ledger.json")["removals"])
+
+    def _ledger(self) -> list[dict[str, Any]]:
+        return self._rows
 
     def _removed(self, name: str) -> list[dict[str, Any]]:
         dotted = name.replace(":", ".")
@@ -184,16 +196,19 @@ class Answers:
 
     def retained(self, folder: str, count: int) -> Answer:
         """What keeps how many lines: the dominator tree of the live graph, largest subtrees first."""
-        links = {(s, t): (k, p, n) for s, t, k, p, n in self.graph["edges"]}
+        edges, index = self.graph["edges"], self._index
         total, dominators = retained_sizes(self.graph, folder)
         rows = sorted(((v, n) for n, v in total.items()), key=lambda r: (-r[0], r[1]))[:count]
+        wanted = {(index.get(dominators[n], -1), index[n]) for _, n in rows}
+        found = {
+            (edges[i], edges[i + 1]): i for i in range(len(edges) - 5, -1, -5) if (edges[i], edges[i + 1]) in wanted
+        }
         out = []
         for lines, node in rows:
-            kind, path, number = links.get((dominators[node], node), ("", "", 0))
-            out.append(
-                f"{lines:>8}  {node}  held by {dominators[node] or 'the roots'}"
-                + (f" [{kind} at {path}:{number}]" if number else "")
-            )
+            place = found.get((index.get(dominators[node], -1), index[node]))
+            kind, path, line = self._edge(place) if place is not None else ("", "", 0)
+            held = dominators[node] or "several roots"
+            out.append(f"{lines:>8}  {node}  held by {held}" + (f" [{kind} at {path}:{line}]" if line else ""))
         return Answer("found", tuple(out))
 
     def impact(self, rule: str) -> Answer:
@@ -207,6 +222,13 @@ class Answers:
         return Answer(
             "found", (head, *(_row(r) for r in sorted(alone, key=lambda r: r["lines"][0] - r["lines"][1])[:20]))
         )
+
+
+def _nearest(name: str, known: list[str]) -> list[str]:
+    """Close matches; among 30,000 names only those that share a part with it are compared."""
+    words = [w for w in re.split(r"[.:/]", name.lower()) if len(w) > 2]
+    last = words[-1][:4] if words else name.lower()
+    return difflib.get_close_matches(name, [k for k in known if last in k.lower()][:4000], 3)
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
@@ -12,13 +13,16 @@ from typing import Any
 from pruner.edit import apply, kept_ranges
 from pruner.graph.live import Liveness, Marker
 from pruner.graph.world import ProgramWorld
-from pruner.model import Cause, Edit, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
+from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
+from pruner.pipeline.admitted import findings, judge_all
 from pruner.pipeline.load import Loader, Lowered
 from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
 from pruner.pipeline.targets import drops_of, mark_roots
+from pruner.pipeline.unmatched import unmatched
+from pruner.verify.workers import die_with
 
 Progress = Callable[[str, float], None]
 _SHARED: dict[str, Any] = {}
@@ -38,34 +42,70 @@ def specialise(
     """
     loader = Loader(snapshot, jobs, lowered)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
+    rejected: dict[Fact, FactRecord] = {}
     try:
-        matched: set[str] = set()
-        drops = drops_of(policy, loader.table, matched)
-        loader.excluded = set(drops.modules)
-        progress("link", 0.05)
-        poisoned: set[tuple[str, str]] = set()
         while True:
-            world = ProgramWorld(loader.table, policy, poisoned, drops)
-            marker = Marker(loader.table, world, policy, drops)
-            mark_roots(marker, snapshot, policy, matched)
-            progress("mark", 0.1)
-            live = marker.run()
-            # A store that live code makes into another module takes the fact or constant away; what
-            # rested on it is worked out again without it. Every turn loses a constant, so this ends.
-            found = marker.contradictions()
-            if found <= poisoned:
+            admitted = replace(policy, facts=tuple(f for f in policy.facts if f not in rejected))
+            outcome, world = _specialise(
+                snapshot,
+                admitted,
+                replace(everything, facts=tuple(f for f in everything.facts if f not in rejected)),
+                loader,
+                jobs,
+                progress,
+                guard,
+            )
+            judged = judge_all(snapshot, admitted.facts, loader, outcome, world)
+            if not judged.rejected:
                 break
-            poisoned |= found
+            # Without the fact more code lives, which may hold stores that break another one. Each turn
+            # loses a fact, so this ends.
+            rejected |= {f: r for f, r in zip(admitted.facts, judged.records, strict=True) if f in judged.rejected}
     finally:
         loader.close()
     if lowered is not None:
         lowered.update(loader.used)
+    found = findings(policy, loader.table, outcome, rejected)
+    outcome.findings = tuple(sorted(found, key=_finding_key))
+    outcome.facts = tuple(sorted((*judged.records, *rejected.values()), key=lambda r: (r.subject, r.rule)))
+    outcome.open_stores = judged.open_stores
+    return outcome
+
+
+def _specialise(
+    snapshot: Snapshot,
+    policy: Policy,
+    everything: Policy,
+    loader: Loader,
+    jobs: int,
+    progress: Progress,
+    guard: tuple[str, str],
+) -> tuple[Outcome, ProgramWorld]:
+    matched: set[str] = set()
+    drops = drops_of(policy, loader.table, matched)
+    loader.excluded = set(drops.modules)
+    progress("link", 0.05)
+    poisoned: set[tuple[str, str]] = set()
+    while True:
+        world = ProgramWorld(loader.table, policy, poisoned, drops)
+        marker = Marker(loader.table, world, policy, drops)
+        mark_roots(marker, snapshot, policy, matched)
+        progress("mark", 0.1)
+        live = marker.run()
+        # A store that live code makes into another module takes a constant away; what rested on it is
+        # worked out again without it. Every turn loses a constant, so this ends.
+        found = marker.contradictions()
+        if found <= poisoned:
+            break
+        poisoned |= found
+    loader.pause()
     progress("rewrite", 0.5)
     guards, unplaced = placements(policy, loader.table, live, matched)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)
     progress("collect", 0.8)
     outcome = _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
-    return replace(outcome, findings=tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key)))
+    findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
+    return replace(outcome, findings=findings), world
 
 
 def _rewrite_all(
@@ -84,7 +124,8 @@ def _rewrite_all(
     _SHARED["args"] = (snapshot, marker, live, guard, guards)
     try:
         if jobs > 1 and len(todo) > 50:
-            with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
+            context = multiprocessing.get_context("fork")
+            with ProcessPoolExecutor(jobs, context, initializer=die_with, initargs=(os.getpid(),)) as pool:
                 return list(pool.map(_rewrite_one, todo, chunksize=8))
         return [_rewrite_one(item) for item in todo]
     finally:
@@ -141,7 +182,7 @@ def _outcome(
             files[result.path] = apply(data, noted)
             edits[result.path] = noted
             ranges[result.path] = kept_ranges(data, noted)
-    findings += marker.rejected()
+    findings += marker.member_check.rejected()
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
     dead = _dead_files(snapshot, policy, loader, marker, live, matched)
@@ -157,7 +198,7 @@ def _outcome(
     for path, cause in (*dead, *native.gone):
         files[path] = None
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
-    findings += _unmatched(policy, matched | set(folds) | native.matched)
+    findings += unmatched(policy, matched | set(folds) | native.matched, marker.world, snapshot, loader.table)
     removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
     findings = sorted(set(findings), key=_finding_key)
     statistics = {
@@ -185,27 +226,6 @@ def _dropped_use(marker: Marker, use: object) -> Finding:
     path = marker.table.paths[use.module][0] if use.module in marker.table.paths else use.module  # type: ignore[attr-defined]
     text = f"live code uses {use.name}, which a drop rule removes"  # type: ignore[attr-defined]
     return Finding("PR220", path, use.pos >> 16, text, "keep it, or state the fact that makes the use dead")  # type: ignore[attr-defined]
-
-
-def _unmatched(policy: Policy, matched: set[str]) -> list[Finding]:
-    found = []
-    for rule in policy.rules:
-        if (
-            rule.verb in ("assume", "root", "keep", "drop", "dynamic", "guard")
-            and not rule.optional
-            and rule.id not in matched
-        ):
-            text = f"rule {rule.id} matches nothing in this tree"
-            found.append(
-                Finding(
-                    "PR012",
-                    rule.location.file,
-                    rule.location.line,
-                    text,
-                    "correct it, or mark it optional, since or until",
-                )
-            )
-    return found
 
 
 def _dead_files(

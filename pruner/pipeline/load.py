@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import multiprocessing
+import os
 import tokenize
 from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -14,6 +15,7 @@ from pruner.model import Finding, Snapshot
 from pruner.scan import summary as scan
 from pruner.scan.newer import lower_broken, lower_newer
 from pruner.scan.summary import Summary
+from pruner.verify.workers import die_with
 
 _ENCODING = "its encoding is not UTF-8"
 
@@ -36,7 +38,7 @@ def lower_file(path: Path) -> Lowered:
         message = str(error)
     try:
         return lower_newer(data), message if other else "newer", lines
-    except (libcst.ParserSyntaxError, ValueError, UnicodeDecodeError):
+    except (libcst.ParserSyntaxError, SyntaxError, ValueError):  # SyntaxError: LibCST asks for the encoding
         return lower_broken(data), message, lines
 
 
@@ -53,17 +55,19 @@ class Loader:
         self.untouchable: set[str] = set()  # modules that must travel byte for byte
         self.paths = module_paths(snapshot)
         self.table = ModuleTable(self.paths, self.load)
-        self._summaries: dict[str, Summary | None] = {}
+        self.summaries: dict[str, Summary | None] = {}
         self._futures: dict[str, Future[Lowered]] = {}
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
         if jobs > 1 and len(self.paths) > 200:
-            self._pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork"))
+            self._pool = ProcessPoolExecutor(
+                jobs, multiprocessing.get_context("fork"), initializer=die_with, initargs=(os.getpid(),)
+            )
 
     def load(self, module: str) -> Summary | None:
         """The summary of a module, or None when the tree has no such file or nobody can read it."""
-        if module in self._summaries:
-            return self._summaries[module]
+        if module in self.summaries:
+            return self.summaries[module]
         if module not in self.paths:
             return None
         path, package = self.paths[module]
@@ -85,7 +89,7 @@ class Loader:
             self.findings.append(Finding("PR210", path, 1 if status == _ENCODING else 0, text, advice))
         if status:
             self.untouchable.add(module)
-        self._summaries[module] = summary
+        self.summaries[module] = summary
         if summary is not None and self._pool is not None:
             self._prefetch(summary)
         return summary
@@ -94,7 +98,7 @@ class Loader:
         for target in _imports(summary, self.table):
             if (
                 target in self.paths
-                and target not in self._summaries
+                and target not in self.summaries
                 and target not in self._futures
                 and target not in self.excluded
                 and self._digests.get(self.paths[target][0]) not in self.known
@@ -102,11 +106,16 @@ class Loader:
                 assert self._pool is not None
                 self._futures[target] = self._pool.submit(lower_file, self.snapshot.root / self.paths[target][0])
 
-    def close(self) -> None:
-        """Stop the workers."""
+    def pause(self) -> None:
+        """Stop the workers: what is still asked for is read here."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
+            self._futures.clear()
+
+    def close(self) -> None:
+        """Stop the workers for good."""
+        self.pause()
 
 
 def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from pruner import emit, report, verify
 from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
+from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
 from pruner.pipeline.capability import capabilities, catalogues
 from pruner.pipeline.checks import unasked
@@ -87,7 +90,7 @@ def _run(
     releases = read_matrix(options.trend)
     modules = module_paths(snapshot)
     package, name, below = guard.place(modules)
-    with emit.lock_target(options.output):
+    with nullcontext() if options.dry_run else emit.lock_target(options.output):
         store = options.cache if options.cache != Path() else None
         name_of = cache.key(snapshot, policy) if store is not None else ""
         outcome = cache.load(store, name_of, Outcome) if store is not None else None
@@ -105,17 +108,14 @@ def _run(
             outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
         counted = report.counts(able[0]) if able is not None else None
         extra = _extra(snapshot, policy, outcome, below, trees, counted)
-        verdicts: list[Verdict] = []
-        if not options.dry_run:
-            progress("write", 0.0)
-            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
+        progress("write", 0.0)
+        verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
         refuted = any(v.result == "refuted" for v in verdicts)
         document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
         if over is not None:
             document["overlay"] = over.document()
         if not options.dry_run and options.reports is not None:
             progress("report", 0.0)
-            reports = options.reports
 
             def fill(folder: Path) -> None:
                 report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
@@ -124,10 +124,15 @@ def _run(
                 if able is not None:
                     (folder / "capabilities.json").write_bytes(report.capability_bytes(able[0]))
                     (folder / "capabilities.md").write_text(report.capability_markdown(able[0]), "utf-8")
+                (folder / stored.FACTS).write_bytes(stored.facts(policy, outcome))
 
-            emit.emit_reports(reports, fill)
+            # A refuted tree's reports lie beside it: the good ones speak of the tree that stays.
+            aside = options.reports.with_name(f"{options.reports.name}.refuted")
+            emit.emit_reports(aside if refuted else options.reports, fill)
+            if not refuted:
+                shutil.rmtree(aside, ignore_errors=True)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
-    return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits)
+    return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits, policy.shown)
 
 
 def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
@@ -157,7 +162,9 @@ def _extra(
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     if used or below.startswith("sglang/"):
-        extra[root + below] = guard.render(policy, answers(policy, outcome, below.rpartition("/")[0], trees))
+        extra[root + below] = guard.render(
+            policy, answers(without_rejected(policy, outcome), outcome, below.rpartition("/")[0], trees)
+        )
     extra.update(packaging(snapshot, outcome, root))
     extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted)
     return extra
@@ -180,6 +187,12 @@ def _emit_checked(
     The manifest that is put in place says what the checks said; that of the judged tree could not yet.
     An overlay is put on what passed; the result is checked again, by the checks that can judge it.
     """
+    if options.dry_run:
+        with tempfile.TemporaryDirectory(prefix="prune-") as folder:
+            aside = Path(folder, "tree")
+            emit.emit_output(snapshot, outcome, aside, extra)
+            progress("verify", 0.0)
+            return [*_verdicts(snapshot, outcome, aside, options, extra, rules, facts), *unasked()]
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ruamel.yaml.nodes import Node
@@ -20,42 +21,31 @@ from pruner.policy.rule import TOP_KEYS, Stated, read_rules
 
 @dataclass(slots=True)
 class _Loading:
-    base: Path  # the first rule file's folder
     faults: Faults = field(default_factory=Faults)
     stated: Stated = field(default_factory=Stated)
     names: dict[Path, str] = field(default_factory=dict)  # every file met -> its stable name
+    shown: dict[str, str] = field(default_factory=dict)  # stable name -> the path that a person gave
     open_files: list[Path] = field(default_factory=list)  # the chain of 'extends' being followed
 
 
 def load(paths: Sequence[Path]) -> Policy:
     """The policy of these files and of those that they extend.
 
-    Neither the order of files nor the folder that the command runs in changes the result:
-    locations name a file from its folder on (``rules/nvidia.yaml``), ``files`` from the first
-    file's folder. Raises :class:`PruneError` with every fault of every file.
+    Neither the order of files nor where they lie changes the result: a file of the command line
+    has its own name (``cuda_only.yaml``), one that it extends the path written there
+    (``nvidia.yaml``, ``../base/amd.yaml``). Raises :class:`PruneError` with every fault of every file.
     """
     if not paths:
         return Policy()
-    loading = _Loading(Path(os.path.abspath(paths[0])).parent)
-    for path in paths:
-        _read_file(loading, path, None)
+    loading = _Loading()
+    for path in sorted(set(paths), key=lambda p: (p.name, p)):
+        _read_file(loading, path, path.name, None)
     policy = assemble(loading.stated, loading.faults, tuple(sorted(set(loading.names.values()))))
     loading.faults.stop_if_any()
-    return policy
+    return replace(policy, shown=loading.shown)
 
 
-def stable_name(path: Path, base: Path) -> str:
-    """``path`` from ``base`` on; for a file elsewhere its own folder's name and its name.
-
-    No absolute path and no ``..`` chain, which would tell where the project lies.
-    """
-    absolute = Path(os.path.abspath(path))
-    if absolute.is_relative_to(base):
-        return absolute.relative_to(base).as_posix()
-    return f"{absolute.parent.name}/{absolute.name}"
-
-
-def _read_file(loading: _Loading, path: Path, asked: Diagnostic | None) -> None:
+def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | None) -> None:
     real = path.resolve()
     if real in loading.open_files:
         chain = [p.name for p in loading.open_files[loading.open_files.index(real) :]] + [real.name]
@@ -68,10 +58,11 @@ def _read_file(loading: _Loading, path: Path, asked: Diagnostic | None) -> None:
         return
     if real in loading.names:
         return
-    name = stable_name(path, loading.base)
+    while name in loading.shown:  # two folders with a file of one name
+        name = f"{name}'"
     loading.names[real] = name
-    located = f"{loading.base.name}/{name}" if Path(os.path.abspath(path)).is_relative_to(loading.base) else name
-    file = RuleFile(path.as_posix(), located, loading.faults)
+    loading.shown[name] = path.as_posix()
+    file = RuleFile(path.as_posix(), name, loading.faults)
     if asked is not None and not path.is_file():
         near = _nearest(path)
         advice = f"did you mean {near!r}?" if near else "the path is relative to the file that extends it"
@@ -87,7 +78,7 @@ def _read_file(loading: _Loading, path: Path, asked: Diagnostic | None) -> None:
         if key.value == "extends":
             for base in file.texts(node, "'extends'"):
                 place = Diagnostic(file.shown, base.location.line, base.location.column, "error", "", "")
-                _read_file(loading, path.parent / base.value, place)
+                _read_file(loading, path.parent / base.value, _beside(name, base.value), place)
         elif key.value == "capabilities":
             _capabilities(file, path, node)
         elif key.value == "lift":
@@ -112,6 +103,13 @@ def _capabilities(file: RuleFile, path: Path, node: Node) -> None:
                 file.fault(value, codes.UNREADABLE, f"no file {text.value}", "the path is relative to this file")
     if {name.value for name in parts} != {"places", "column"}:
         file.fault(node, codes.MISSING_KEY, "'capabilities' needs 'places' and 'column'")
+
+
+def _beside(name: str, written: str) -> str:
+    """The name of an extended file: from the folder of the one that extends it; an absolute path tells nothing."""
+    if os.path.isabs(written):
+        return os.path.basename(written)
+    return posixpath.normpath(posixpath.join(posixpath.dirname(name), written))
 
 
 def _nearest(path: Path) -> str | None:

@@ -103,6 +103,7 @@ def select(policy: Policy, version: str) -> Policy:
         stated=tuple(stated),
         pure_of=tuple(p for p in policy.pure_of if p[0] in by_id),
         allow_of=tuple(a for a in policy.allow_of if a[0] in by_id),
+        shown=policy.shown,
     )
 
 

@@ -7,9 +7,13 @@ shows in a verdict.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import os
+import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 S = TypeVar("S")
@@ -19,8 +23,21 @@ R = TypeVar("R")
 _state: Any = None
 
 
-def _start(make: Callable[[Any], Any], argument: Any) -> None:
+def die_with(parent: int) -> None:
+    """In a worker: be killed when the process ``parent`` ends, however it ends (Linux; elsewhere nothing).
+
+    A worker waits for tasks on a pipe of which its sisters hold the other end too: after a ``kill -9`` of the run
+    they would all wait for ever.
+    """
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # it ended before the line above
+        os._exit(1)
+
+
+def _start(parent: int, make: Callable[[Any], Any], argument: Any) -> None:
     global _state
+    die_with(parent)
     _state = make(argument)
 
 
@@ -42,7 +59,9 @@ class Workers(Generic[S]):
             return
         context = multiprocessing.get_context("fork")
         for _ in range(self.jobs):
-            self.pools.append(ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(make, argument)))
+            self.pools.append(
+                ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(os.getpid(), make, argument))
+            )
 
     def map(
         self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], int]

@@ -87,7 +87,7 @@ def test_places_are_free_of_the_folder_that_holds_the_rules(tmp_path: Path, monk
     relative = load([Path("main.yaml")])
     assert absolute == relative
     assert absolute.files == ("base/more.yaml", "main.yaml")
-    assert {r.location.file for r in absolute.rules} == {"rules/main.yaml", "rules/base/more.yaml"}
+    assert {r.location.file for r in absolute.rules} == {"main.yaml", "base/more.yaml"}
     assert str(tmp_path) not in repr(absolute)
 
 

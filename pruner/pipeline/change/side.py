@@ -54,7 +54,7 @@ class Side:
     @cached_property
     def nodes(self) -> frozenset[str]:
         """Every node of the live graph: modules and ``module:name``."""
-        return frozenset(row[1] for row in self.graph["edges"]) | frozenset(row[0] for row in self.graph["roots"])
+        return frozenset(self.graph["nodes"])
 
     @cached_property
     def removals(self) -> dict[str, dict[str, Any]]:
@@ -71,8 +71,8 @@ class Side:
     def parents(self) -> dict[str, Edge]:
         """For each node the edge by which a shortest path from the rules' roots arrives."""
         out: dict[str, list[Edge]] = {}
-        for edge in self.graph["edges"]:
-            out.setdefault(edge[0], []).append(tuple(edge))
+        for edge in stored.edges_of(self.graph):
+            out.setdefault(edge[0], []).append(edge)
         todo = deque(sorted(n for n in out if n.startswith("rule:")))
         found: dict[str, Edge] = {}
         seen = set(todo)

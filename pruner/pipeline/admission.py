@@ -1,0 +1,340 @@
+"""Facts admitted, not believed: every store that could break a fact, and where it stands.
+
+A fact says that a variable, an attribute, a key of the environment or of a table *always* has one of
+its values. Each store of the tree that could make it untrue is *removed* (in code that goes under all
+the facts: until the first store that breaks one, they all hold, so such code is not reached),
+*compatible* (it stores a value of the set) or it *breaks* the fact. A fact that a store breaks folds
+nothing. What a module's own body stores is what the fact is about (*definition*), as a function's
+returns are for a fact on its call; one literal outside the set breaks it all the same.
+
+Blind to: what :mod:`pruner.scan.stores` is; stores of a computed name into an object whose class nobody
+knows, or into the environment where kept code never names the key but to read it (both are counted:
+the name would have to come from outside); objects that are read from data; stores of files that go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pruner.graph.symbols import ModuleTable
+from pruner.model import Edit, Fact, FactRecord, Range, Snapshot, StoreRecord
+from pruner.model.policy import Const
+from pruner.pipeline.watch import Watch, watches
+from pruner.scan.stores import ABSENT, FileStores, Site, find, said
+from pruner.scan.summary import Summary
+
+_COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
+_ATTRIBUTE = re.compile(
+    rb"\.(\w+)(?:[^\n=()]*=(?!=)|[^\n=():]* in\b)"  # x.a = ..., x.a, b = ..., for x.a in ...
+)
+_AS_OR_DEL = re.compile(rb"\b(?:as|del)\s+([\w.][\w., ]*\.[\w., ]*)")  # with x as y.a, del x.a
+_WORD = re.compile(rb"\w+")
+_QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
+_SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
+_KEYWORD = re.compile(rb"(\w+)\s*=(?!=)")
+_ITEM = re.compile(rb"\[\s*[\"\'](\w+)[\"\']\s*\]\s*(?:[|+]?=(?!=)|$)", re.MULTILINE)
+_CAPITALS = re.compile(rb"\b[A-Z][A-Z0-9_]{2,}\b")
+_CELL = re.compile(rb"\.([A-Z][A-Z0-9_]+)\s*\.(?:set|override|clear|unset)\(")
+_ENVIRONMENT = re.compile(
+    rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
+    rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
+)
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
+
+
+class Result(Protocol):
+    """What of an outcome matters here."""
+
+    files: dict[str, bytes | None]
+    edits: dict[str, tuple[Edit, ...]]
+
+
+@dataclass(slots=True)
+class Admission:
+    """Every fact with its stores; ``open_stores`` are stores of a computed name whose object nobody knows."""
+
+    records: tuple[FactRecord, ...] = ()
+    open_stores: tuple[tuple[str, int], ...] = ()
+    rejected: frozenset[Fact] = frozenset()
+
+
+@dataclass(slots=True)
+class _Tree:
+    """The files and classes that stores are judged against."""
+
+    snapshot: Snapshot
+    table: ModuleTable
+    result: Result
+    module_of: dict[str, str]
+    bases: dict[str, set[str]] = field(default_factory=dict)
+    parsed: dict[str, FileStores] = field(default_factory=dict)
+    sites: dict[str | None, list[tuple[str, Site]]] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)  # keys of the environment that kept code names other than to read them
+
+    def removed(self, path: str, site: Site) -> bool:
+        """True when an edit takes the place out, or the file goes."""
+        name = (site.name or "").encode()
+        for edit in self.result.edits.get(path, ()):
+            if edit.start <= site.start < edit.stop:
+                return not (edit.text and (not name or name in edit.text))
+        return False
+
+    def family(self, names: frozenset[str]) -> set[str]:
+        """The classes of these names with everything above and below them, by name."""
+        found = set(names)
+        while True:
+            below = {c for c, bases in self.bases.items() if bases & found}
+            if below <= found:
+                break
+            found |= below
+        above, work = set(names), list(names)
+        while work:
+            for base in self.bases.get(work.pop(), ()):
+                if base not in above:
+                    above.add(base)
+                    work.append(base)
+        return found | above
+
+
+def judge(
+    snapshot: Snapshot,
+    table: ModuleTable,
+    facts: tuple[Fact, ...],
+    subjects: Mapping[str, str],
+    result: Result,
+    summaries: Mapping[str, Summary | None],
+    readers: Mapping[str, tuple[str, ...]],
+) -> Admission:
+    """Look at every file that could break a fact; one record per fact, in the order given.
+
+    ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked.
+    """
+    watched = [(f, () if f.valid_from else watches(subjects[f.subject], table, summaries)) for f in facts]
+    tree = _Tree(snapshot, table, result, {path: module for module, (path, _) in table.paths.items()})
+    for summary in summaries.values():
+        for name, stores in summary.stores.items() if summary is not None else ():
+            for store in stores:
+                if store.kind == "class":
+                    tree.bases.setdefault(name, set()).update(_last(b) for b in store.stmt[5])
+    _read(tree, [w for _, own in watched for w in own])
+    records, rejected = [], set()
+    opened: set[tuple[str, int]] = set()
+    for fact, own in watched:
+        rows = sorted({row for watch in own for row in _stores(tree, fact, watch, opened)})
+        asked = readers.get(fact.subject, ())
+        # A fact that nobody asks for folds nothing: nothing can make it a lie in this tree.
+        broken = bool(asked) and any(row.standing == "breaks" for row in rows)
+        status = (
+            "from a point on" if fact.valid_from else "rejected" if broken else "admitted" if asked else "not asked"
+        )
+        records.append(FactRecord(fact.subject, fact.rule, status, asked, tuple(rows)))
+        if broken:
+            rejected.add(fact)
+    return Admission(tuple(records), tuple(sorted(opened)), frozenset(rejected))
+
+
+def _last(base: object) -> str:
+    if isinstance(base, tuple) and len(base) == 3 and base[0] in ("n", "v", "b"):
+        steps = [step[1:] for step in base[2] if step[0] == "."]
+        return str(steps[-1] if steps else base[1])
+    return ""
+
+
+def _read(tree: _Tree, all_watches: list[Watch]) -> None:
+    """Parse the kept files in whose text something looks like a store that matters."""
+    keys = {w.name.encode() for w in all_watches if w.kind in ("environment", "item")}
+    names = {w.name.encode() for w in all_watches if w.kind not in ("environment", "item")}
+    words = {w.name.encode() for w in all_watches if w.kind == "attribute" and w.classes}  # keywords of constructors
+    tables = {w.owner[-1].encode() for w in all_watches if w.kind == "item" and w.owner}
+    homes = {w.module for w in all_watches if w.kind in ("variable", "function")}
+    own = {w.module for w in all_watches if w.kind == "variable"}
+    for file in tree.snapshot.files:
+        module = tree.module_of.get(file.path)
+        if module is None or file.link is not None or tree.result.files.get(file.path, b"") is None:
+            continue
+        data = tree.snapshot.read(file.path)
+        if keys:
+            kept = tree.result.files.get(file.path) or data
+            named = {key for key in set(_CAPITALS.findall(kept)) & keys if key.decode() not in tree.said}
+            if named:
+                tree.said |= said(kept) & {key.decode() for key in named}
+        wanted = module in own or (module in homes and b"global" in data)
+        wanted = wanted or any(table in data for table in tables)
+        wanted = wanted or _names(data, names, words) or (bool(keys) and _keys(data, keys))
+        if wanted:
+            try:
+                found = find(data)
+            except (SyntaxError, ValueError, RecursionError):
+                continue  # nobody reads it; PR210 says so
+            tree.parsed[file.path] = found
+            for name, bases in found.bases.items():
+                tree.bases.setdefault(name, set()).update(bases)
+            for site in found.sites:
+                tree.sites.setdefault(site.name, []).append((file.path, site))
+
+
+def _names(data: bytes, names: set[bytes], words: set[bytes]) -> bool:
+    """Is one of these attributes stored into, by any of the ways that :mod:`pruner.scan.stores` knows?"""
+    if not names.isdisjoint(_ATTRIBUTE.findall(data)):
+        return True
+    if any(not names.isdisjoint(_WORD.findall(row)) for row in _AS_OR_DEL.findall(data)):
+        return True
+    if any(mark in data for mark in _COMPUTED) and (words or not names.isdisjoint(_QUOTED.findall(data))):
+        return True
+    if b"setattr(" in data and _SETATTR_COMPUTED.search(data):
+        return True
+    return bool(words) and not words.isdisjoint(_KEYWORD.findall(data))
+
+
+def _keys(data: bytes, keys: set[bytes]) -> bool:
+    """Is one of these keys, or one that is computed, given to the environment or a table?"""
+    if not keys.isdisjoint(_ITEM.findall(data)) or not keys.isdisjoint(_CELL.findall(data)):
+        return True
+    return _ENVIRONMENT.search(data) is not None
+
+
+def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]]) -> Iterator[StoreRecord]:
+    family = tree.family(watch.classes)
+    computed = any(
+        found.members.get(name, {}).get(watch.name) == "computed"
+        for found in tree.parsed.values()
+        for name in watch.classes
+    )
+    constructed = not any(
+        "__init__" in found.members.get(name, {}) for found in tree.parsed.values() for name in watch.classes
+    )
+    sites = [*tree.sites.get(watch.name, ()), *tree.sites.get(None, ())]
+    own = [site.line for path, site in sites if site.certain and _defines(site, watch, tree.module_of[path])]
+    for path, site in sites:
+        module, found = tree.module_of[path], tree.parsed[path]
+        if _defines(site, watch, module):
+            wrong = site.certain and site.line == max(own) and site.value is not None and watch.kind == "variable"
+            standing = "breaks" if wrong and not _fits(fact, watch, site) else "definition"
+        elif not _meets(tree, site, watch, module, found, family, computed, constructed):
+            unclear = site.kind == "attribute" and (not site.owner or not watch.classes)
+            unclear |= site.kind == watch.kind == "environment"
+            if site.name is None and unclear and not tree.removed(path, site):
+                opened.add((path, site.line))
+            continue
+        else:
+            standing = "compatible" if _fits(fact, watch, site) else "breaks"
+        if tree.removed(path, site):
+            standing = "removed"
+        name = site.name or "a name that is computed"
+        yield StoreRecord(path, site.line, f"{site.form} {name}", standing)
+
+
+def _defines(site: Site, watch: Watch, module: str) -> bool:
+    own = site.kind == "variable" and module == watch.module and not site.inside and site.form != "globals()[...]"
+    return own and watch.kind in ("variable", "function") and site.name == watch.name
+
+
+def _meets(
+    tree: _Tree,
+    site: Site,
+    watch: Watch,
+    module: str,
+    found: FileStores,
+    family: set[str],
+    computed: bool,
+    constructed: bool,
+) -> bool:
+    """Can this store change what the fact speaks of?"""
+    if watch.kind == "environment":
+        if site.name is None:  # os.environ[key] = ...: can it be this key, by anything that kept code says?
+            return site.kind == "environment" and watch.name in tree.said
+        return site.kind in ("environment", "item", "cell")
+    if watch.kind == "item":
+        if site.kind != "item":
+            return False
+        return site.name == watch.name or (site.receiver[-1:] == watch.owner[-1:] and bool(watch.owner))
+    if watch.kind in ("variable", "function"):
+        if site.kind == "variable":
+            return module == watch.module
+        return site.kind == "attribute" and not site.owner and _is_module(tree, site, module, found, watch.module)
+    if site.kind == "keyword":
+        last = site.receiver[-1]
+        replaced = last[:1].islower() and last != "cls"  # dataclasses.replace(args, device=...)
+        if not watch.classes or computed or not (constructed or replaced):
+            return False
+        if replaced:
+            return site.name is not None
+        return last in family or (last == "cls" and site.owner in family)
+    if site.kind != "attribute":
+        return False
+    if computed or watch.kind == "method":  # no instance can be given it: only the class or the object itself
+        return site.receiver[-1:] == watch.owner[-1:] or site.receiver[-1:] in {(name,) for name in family}
+    if site.owner:
+        if watch.outside:
+            return False
+        if watch.classes:
+            return site.owner in family
+        return site.name is not None and _mentions(tree, watch.module, site.owner)
+    if site.name is None or watch.outside:
+        return site.receiver[-1:] == watch.owner[-1:] or site.receiver[-1:] in {(name,) for name in family}
+    return not _any_module(tree, site, module, found)
+
+
+def _targets(tree: _Tree, site: Site, module: str, found: FileStores) -> Iterator[str]:
+    """What the receiver may name, through the file's imports at any depth."""
+    if not site.receiver:
+        return
+    root, *rest = site.receiver
+    package = module if tree.table.paths[module][1] else module.rpartition(".")[0]
+    for origin, level, name in found.imports.get(root, ()):
+        base = origin
+        if level:
+            parts = package.split(".")
+            base = ".".join([*parts[: len(parts) - (level - 1)], *([origin] if origin else [])])
+        yield ".".join(part for part in (base, name, *rest) if part)
+
+
+def _is_module(tree: _Tree, site: Site, module: str, found: FileStores, wanted: str) -> bool:
+    return any(target == wanted for target in _targets(tree, site, module, found))
+
+
+def _any_module(tree: _Tree, site: Site, module: str, found: FileStores) -> bool:
+    targets = list(_targets(tree, site, module, found))
+    return bool(targets) and all(target in tree.table for target in targets)
+
+
+def _mentions(tree: _Tree, module: str, name: str) -> bool:
+    """Does the module, or the package that it is, ever name this class?"""
+    word = re.compile(rb"\b" + name.encode() + rb"\b")
+    modules = [module, *(tree.table.below(module) if tree.table.is_package(module) else ())]
+    return any(word.search(tree.snapshot.read(tree.table.paths[m][0])) for m in modules if m in tree.table.paths)
+
+
+def _fits(fact: Fact, watch: Watch, site: Site) -> bool:
+    """Is the stored value known, and one that the fact allows?"""
+    if watch.probe:  # hasattr: a store makes it true, a deletion false
+        return site.name is not None and ((site.value != (ABSENT,)) is _holds(fact, True))
+    if site.value is None or site.name is None or watch.kind in ("function", "method"):
+        return False
+    (value,) = site.value
+    if value == ABSENT:
+        return watch.default is not None and _holds(fact, watch.default[0])
+    if watch.kind != "environment" or watch.direct or site.kind == "cell":
+        return _holds(fact, value)
+    if isinstance(fact.values, Range) or not isinstance(value, str):
+        return False
+    return any(_reads_as(value, allowed) for allowed in fact.values)
+
+
+def _reads_as(text: str, value: Const) -> bool:
+    """Would a helper that reads the environment make this value of the text?"""
+    if isinstance(value, bool):
+        return text.lower() in (_TRUE if value else _FALSE)
+    return value is not None and text == str(value)
+
+
+def _holds(fact: Fact, value: Const) -> bool:
+    if isinstance(fact.values, Range):
+        if isinstance(value, bool) or not isinstance(value, int):
+            return False
+        low, high = fact.values.low, fact.values.high
+        return (low is None or low <= value) and (high is None or value <= high)
+    return any(type(value) is type(known) and value == known for known in fact.values)

@@ -1,0 +1,75 @@
+"""Rules that match nothing: a typo, or upstream moved on.
+
+A rule with several subjects, targets or entries matches if one of them does.
+Blind to: whether a ``pure`` function is spelt right when no live code calls, subclasses or decorates
+with it; such a rule matches nothing as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+from pruner.graph.symbols import ModuleTable
+from pruner.graph.world import ProgramWorld
+from pruner.model import Finding, Policy, Snapshot, Target
+from pruner.pipeline.targets import matching_modules, split_symbol
+
+_VERBS = ("assume", "root", "keep", "drop", "dynamic", "guard", "pure", "discard", "allow")
+
+
+def unmatched(
+    policy: Policy, matched: set[str], world: ProgramWorld, snapshot: Snapshot, table: ModuleTable
+) -> list[Finding]:
+    """PR012 for each rule that is neither optional nor met."""
+    open_rules = {r.id for r in policy.rules if r.verb in _VERBS and not r.optional} - matched
+    met = {rule for rule, name in policy.pure_of if name in world.purities.met}
+    discards = [t for t in policy.discards if t.rule in open_rules]
+    met |= {t.rule for t in discards if t.kind != "name" and _exists(t, table, snapshot)}
+    wanted = [(t.rule, "*", t.text) for t in discards if t.kind == "name"]
+    wanted += [(rule, path, name) for rule, (path, name, _) in policy.allow_of if rule in open_rules]
+    met |= _words(snapshot, wanted)
+    found = []
+    for rule in policy.rules:
+        if rule.id in open_rules - met:
+            text = f"rule {rule.id} matches nothing in this tree"
+            advice = "correct it, or mark it optional, since or until"
+            found.append(Finding("PR012", rule.location.file, rule.location.line, text, advice))
+    return found
+
+
+def _exists(target: Target, table: ModuleTable, snapshot: Snapshot) -> bool:
+    if target.kind == "path":
+        return any(fnmatchcase(file.path, target.text) for file in snapshot.files)
+    if target.kind == "module":
+        return bool(matching_modules(table, target.text))
+    if target.kind == "entry":
+        return table.split(target.text.partition("[")[0]) is not None
+    split = split_symbol(table, target)
+    summary = table.load(split[0]) if split is not None and split[0] in table.paths else None
+    return summary is not None and split is not None and split[1].split(".")[0] in summary.stores
+
+
+def _words(snapshot: Snapshot, wanted: Iterable[tuple[str, str, str]]) -> set[str]:
+    """Rules of which some (path glob, word glob) occurs upstream; reads on until each has one."""
+    patterns: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
+    for rule, path, name in wanted:
+        word = re.escape(name.encode()).replace(rb"\*", rb"\w*").replace(rb"\?", rb"\w")
+        patterns.setdefault(rule, []).append((path, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")))
+    met: set[str] = set()
+    for file in snapshot.files:
+        if not patterns:
+            break
+        if not file.path.endswith(".py") or file.link is not None:
+            continue
+        data = b""
+        for rule in list(patterns):
+            for path, pattern in patterns[rule]:
+                if fnmatchcase(file.path, path):
+                    data = data or snapshot.read(file.path)
+                    if pattern.search(data):
+                        met.add(rule)
+                        del patterns[rule]
+                        break
+    return met

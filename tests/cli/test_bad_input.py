@@ -1,0 +1,212 @@
+"""Bad input, the whole way: one located message and exit 2, or the file left byte for byte, reported, and exit 1."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pruner.cli import main
+
+RULES = "rules:\n  - {id: t.root, because: It starts here., root: [app]}\n"
+APP = "import other\n\n\ndef main():\n    return other.X\n"
+
+
+class Place:
+    """A folder with a program, its rules, and the output of a good run."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.tree = base / "in"
+        self.tree.mkdir()
+        (self.tree / "app.py").write_text(APP)
+        (self.tree / "other.py").write_text("X = 1\n")
+        self.rules = base / "rules.yaml"
+        self.rules.write_text(RULES)
+        self.output = base / "out"
+
+    def run(self, upstream: str | None = None) -> int:
+        return main(
+            ["--rules", str(self.rules), "--upstream", upstream or str(self.tree), "--output", str(self.output)]
+            + ["--reports", str(self.base / "reports"), "-j", "1", "--cache", str(self.base / "cache")]
+        )
+
+    def state(self) -> dict[str, bytes]:
+        return {
+            p.relative_to(self.base).as_posix(): p.read_bytes()
+            for folder in (self.output, self.base / "reports")
+            for p in sorted(folder.rglob("*"))
+            if p.is_file()
+        }
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    here = Place(tmp_path)
+    assert here.run() == 0
+    return here
+
+
+def wheel(place: Place, entries: dict[str, str]) -> str:
+    path = place.base / "sglang-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in entries.items():
+            archive.writestr(name, text)
+    return str(path)
+
+
+def no_rules(place: Place) -> None:
+    place.rules.unlink()
+
+
+def broken_rules(place: Place) -> None:
+    place.rules.write_text("rules: [\n")
+
+
+def unknown_verb(place: Place) -> None:
+    place.rules.write_text(RULES.replace("root:", "rooot:"))
+
+
+def rules_in_latin(place: Place) -> None:
+    place.rules.write_bytes(RULES.encode() + b"# \xe9\n")
+
+
+def no_upstream(place: Place) -> str:
+    return str(place.base / "nowhere")
+
+
+def empty_upstream(place: Place) -> str:
+    (place.base / "empty").mkdir()
+    return str(place.base / "empty")
+
+
+def truncated_wheel(place: Place) -> str:
+    path = Path(wheel(place, {"app.py": APP * 50, "other.py": "X = 1\n"}))
+    path.write_bytes(path.read_bytes()[:-40])
+    return str(path)
+
+
+def no_wheel(place: Place) -> str:
+    (place.base / "x-1.0-py3-none-any.whl").write_text("hello")
+    return str(place.base / "x-1.0-py3-none-any.whl")
+
+
+def escaping_wheel(place: Place) -> str:
+    return wheel(place, {"app.py": APP, "../evil.py": "X = 1\n"})
+
+
+def twins_in_a_wheel(place: Place) -> str:
+    return wheel(place, {"app.py": APP, "Other.py": "X = 1\n", "other.py": "X = 1\n"})
+
+
+def link_loop(place: Place) -> None:
+    (place.tree / "a").symlink_to("b")
+    (place.tree / "b").symlink_to("a")
+
+
+def link_out(place: Place) -> None:
+    (place.tree / "etc").symlink_to("../..")
+
+
+def unreadable(place: Place) -> None:
+    (place.tree / "other.py").chmod(0)
+
+
+def special_file(place: Place) -> None:
+    os.mkfifo(place.tree / "pipe.py")
+
+
+def output_is_a_file(place: Place) -> None:
+    shutil.rmtree(place.output)
+    place.output.write_text("mine")
+
+
+def overlapping(place: Place) -> str:
+    return str(place.base)
+
+
+FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
+    (no_rules, "PR001", r"rules\.yaml: error"),
+    (broken_rules, "PR002", r"rules\.yaml:2:\d+: error"),
+    (unknown_verb, "PR005", r"rules\.yaml:2:\d+: error PR005: a rule has no key 'rooot'; did you mean 'root'"),
+    (rules_in_latin, "PR002", r"rules\.yaml:3: error"),
+    (no_upstream, "PR100", "nowhere"),
+    (empty_upstream, "PR111", "empty"),
+    (truncated_wheel, "PR106", "whl"),
+    (no_wheel, "PR106", "whl"),
+    (escaping_wheel, "PR105", r"entry '\.\./evil\.py'"),
+    (twins_in_a_wheel, "PR105", "differs only in case"),
+    (link_loop, "PR109", "in a circle"),
+    (link_out, "PR109", "out of the tree"),
+    (special_file, "PR110", r"pipe\.py"),
+    (output_is_a_file, "PR305", "is a file"),
+    (overlapping, "PR303", "overlap"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "code", "text"), FAULTS, ids=[row[0].__name__ for row in FAULTS])
+def test_one_located_message_and_the_earlier_output_stays(
+    place: Place, capsys: pytest.CaptureFixture[str], spoil: Callable[[Place], str | None], code: str, text: str
+) -> None:
+    upstream = spoil(place)
+    before = place.state()
+    capsys.readouterr()
+    assert place.run(upstream) == 2
+    error = capsys.readouterr().err
+    assert re.search(text, error) and "Traceback" not in error
+    assert set(re.findall(r"PR\d{3}", error)) == {code}
+    assert place.state() == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everything")
+def test_an_unreadable_file_is_one_message(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    unreadable(place)
+    assert place.run() == 2
+    assert "PR108" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads and writes everything")
+def test_a_read_only_folder_is_one_message(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    before = place.state()
+    place.base.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert place.run() == 2
+    finally:
+        place.base.chmod(0o755)
+    assert "PR302" in capsys.readouterr().err and place.state() == before
+
+
+# what | bytes of other.py | exit code
+FILES: list[tuple[str, bytes, int]] = [
+    ("BOM", b"\xef\xbb\xbfX = 1\n", 0),
+    ("CRLF", b"X = 1\r\nY = 2\r\n", 0),
+    ("mixed line ends", b"X = 1\r\nY = 2\nZ = 3\r\n", 0),
+    ("form feed", b"X = 1\n\x0c\nY = 2\n", 0),
+    ("tabs", b"X = 1\nif X:\n\tY = 2\n", 0),
+    ("no last newline", b"X = 1", 0),
+    ("a line of 5 MB", b"X = 1\nY = '" + b"y" * 5_000_000 + b"'\n", 0),
+    ("syntax of 3.12", b"X = 1\ntype Y = int\n", 0),
+    ("empty", b"", 0),
+    ("not UTF-8", b"X = '\xe9'\n", 1),
+    ("another encoding", b"# coding: latin-1\nX = '\xe9'\n", 1),
+    ("a syntax error", b"X = (1\n", 1),
+    ("NUL", b"X = 1\n\0\n", 1),
+]
+
+
+@pytest.mark.parametrize(("data", "code"), [row[1:] for row in FILES], ids=[row[0] for row in FILES])
+def test_a_strange_file_travels(place: Place, capsys: pytest.CaptureFixture[str], data: bytes, code: int) -> None:
+    (place.tree / "other.py").write_bytes(data)
+    (place.tree / "app.py").write_text("import other\n\n\ndef main():\n    return other\n")
+    place.rules.write_text(RULES.replace("[app]", "[app, other]"))
+    capsys.readouterr()
+    assert place.run() == code
+    error = capsys.readouterr().err
+    assert bool(re.search(r"other\.py(:1)?: warning PR210", error)) == (code == 1) and "Traceback" not in error
+    assert (place.output / "other.py").read_bytes() == data
