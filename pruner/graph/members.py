@@ -83,6 +83,18 @@ class MemberCheck:
                 found.setdefault(name, place)
         return found
 
+    def standings(self) -> dict[tuple[str, int, str], str]:
+        """(module, line, member) of stores that agree with the facts ("compatible") or that a guard checks ("guarded")."""
+        places: dict[tuple[str, int, str], set[str]] = {}
+        for module, store in self.stores:
+            rows = self.members.attributes.get(store.name, {})
+            asked = bool(rows) and all(self.members.subjects[store.name, owner] in self.asked for owner in rows)
+            agrees = self._agrees(store.value, V.join(list(rows.values())))
+            guarded = store.value[0] == "?" and asked and store.owner in rows
+            standing = "compatible" if agrees else "guarded" if guarded else ""
+            places.setdefault((module, store.pos >> 16, store.name), set()).add(standing)
+        return {place: min(found) for place, found in places.items() if len(found) == 1 and "" not in found}
+
     def _attribute(self, name: str, rows: dict[str, V.Value]) -> Place | None:
         for owner, member, kind in self.definers:
             if member == name and owner not in rows and kind != "method":

@@ -68,7 +68,7 @@ class GuardCall:
 
 @dataclass(frozen=True, slots=True, order=True)
 class StoreRecord:
-    """A store that could break a fact. ``standing``: removed, compatible, definition or breaks."""
+    """A store that could break a fact. ``standing``: removed, compatible, guarded, definition or breaks."""
 
     path: str
     line: int

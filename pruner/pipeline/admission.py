@@ -69,6 +69,7 @@ class _Tree:
     table: ModuleTable
     result: Result
     module_of: dict[str, str]
+    standings: Mapping[tuple[str, int, str], str]
     bases: dict[str, set[str]] = field(default_factory=dict)
     parsed: dict[str, FileStores] = field(default_factory=dict)
     sites: dict[str | None, list[tuple[str, Site]]] = field(default_factory=dict)
@@ -107,13 +108,16 @@ def judge(
     result: Result,
     summaries: Mapping[str, Summary | None],
     readers: Mapping[str, tuple[str, ...]],
+    standings: Mapping[tuple[str, int, str], str],
 ) -> Admission:
     """Look at every file that could break a fact; one record per fact, in the order given.
 
-    ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked.
+    ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
+    ``standings`` what folding knows of stores into members, by module, line and member.
     """
     watched = [(f, () if f.valid_from else watches(subjects[f.subject], table, summaries)) for f in facts]
-    tree = _Tree(snapshot, table, result, {path: module for module, (path, _) in table.paths.items()})
+    homes = {path: module for module, (path, _) in table.paths.items()}
+    tree = _Tree(snapshot, table, result, homes, standings)
     for summary in summaries.values():
         for name, stores in summary.stores.items() if summary is not None else ():
             for store in stores:
@@ -220,7 +224,8 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
                 opened.add((path, site.line))
             continue
         else:
-            standing = "compatible" if _fits(fact, watch, site) else "breaks"
+            folded = tree.standings.get((module, site.line, watch.name)) if watch.kind == "attribute" else None
+            standing = "compatible" if _fits(fact, watch, site) else folded or "breaks"
         if tree.removed(path, site):
             standing = "removed"
         name = site.name or "a name that is computed"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pruner.graph.live import Marker
 from pruner.graph.symbols import ModuleTable
-from pruner.graph.world import ProgramWorld
 from pruner.model import Fact, FactRecord, Finding, Outcome, Policy, Snapshot
 from pruner.model.policy import Const
 from pruner.pipeline.admission import Admission, judge
@@ -29,15 +29,18 @@ def findings(policy: Policy, table: ModuleTable, outcome: Outcome, rejected: Map
 
 
 def judge_all(
-    snapshot: Snapshot, facts: tuple[Fact, ...], loader: Loader, outcome: Outcome, world: ProgramWorld
+    snapshot: Snapshot, facts: tuple[Fact, ...], loader: Loader, outcome: Outcome, marker: Marker
 ) -> Admission:
     """Every fact against the stores of what is left of the tree."""
+    world = marker.world
     subjects = {f.subject: world.canonical_subject(f.subject) for f in facts}
     members = {s for (name, _), s in world.members.subjects.items() if name in world.members.asked}
     for subject in members & subjects.keys():
         world.readers.setdefault(subjects[subject], set()).add("members of instances")
     readers = {s: tuple(sorted(world.readers.get(known, ()))) for s, known in subjects.items()}
-    return judge(snapshot, loader.table, facts, subjects, outcome, loader.summaries, readers)
+    return judge(
+        snapshot, loader.table, facts, subjects, outcome, loader.summaries, readers, marker.member_check.standings()
+    )
 
 
 def _is_of(finding: Finding, policy: Policy, rejected: Mapping[Fact, FactRecord]) -> bool:

@@ -46,7 +46,7 @@ def specialise(
     try:
         while True:
             admitted = replace(policy, facts=tuple(f for f in policy.facts if f not in rejected))
-            outcome, world = _specialise(
+            outcome, marker = _specialise(
                 snapshot,
                 admitted,
                 replace(everything, facts=tuple(f for f in everything.facts if f not in rejected)),
@@ -55,7 +55,7 @@ def specialise(
                 progress,
                 guard,
             )
-            judged = judge_all(snapshot, admitted.facts, loader, outcome, world)
+            judged = judge_all(snapshot, admitted.facts, loader, outcome, marker)
             if not judged.rejected:
                 break
             # Without the fact more code lives, which may hold stores that break another one. Each turn
@@ -80,7 +80,7 @@ def _specialise(
     jobs: int,
     progress: Progress,
     guard: tuple[str, str],
-) -> tuple[Outcome, ProgramWorld]:
+) -> tuple[Outcome, Marker]:
     matched: set[str] = set()
     drops = drops_of(policy, loader.table, matched)
     loader.excluded = set(drops.modules)
@@ -105,7 +105,7 @@ def _specialise(
     progress("collect", 0.8)
     outcome = _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
     findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
-    return replace(outcome, findings=findings), world
+    return replace(outcome, findings=findings), marker
 
 
 def _rewrite_all(

@@ -7,6 +7,7 @@ with it; such a rule matches nothing as well.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
@@ -24,7 +25,7 @@ def unmatched(
 ) -> list[Finding]:
     """PR012 for each rule that is neither optional nor met."""
     open_rules = {r.id for r in policy.rules if r.verb in _VERBS and not r.optional} - matched
-    met = {rule for rule, name in policy.pure_of if name in world.purities.met}
+    met = {rule for rule, name in policy.pure_of if name in world.purities.met or _builtin(name)}
     discards = [t for t in policy.discards if t.rule in open_rules]
     met |= {t.rule for t in discards if t.kind != "name" and _exists(t, table, snapshot)}
     wanted = [(t.rule, "*", t.text) for t in discards if t.kind == "name"]
@@ -37,6 +38,12 @@ def unmatched(
             advice = "correct it, or mark it optional, since or until"
             found.append(Finding("PR012", rule.location.file, rule.location.line, text, advice))
     return found
+
+
+def _builtin(name: str) -> bool:
+    """A builtin is there, used or not; the engine knows most of them without a rule."""
+    first, _, rest = name.partition(".")
+    return first == "builtins" and hasattr(builtins, rest.partition(".")[0])
 
 
 def _exists(target: Target, table: ModuleTable, snapshot: Snapshot) -> bool:
