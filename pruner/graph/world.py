@@ -85,7 +85,8 @@ class ProgramWorld:
         if device and any(f.rule in device for f in policy.facts):
             others = replace(policy, facts=tuple(f for f in policy.facts if f.rule not in device))
             self.at_import = ProgramWorld(table, others, poisoned, drops)
-            self.at_import.matched = self.matched
+            self.at_import.matched, self.at_import.readers = self.matched, self.readers
+            self.at_import.purities, self.at_import.members.asked = self.purities, self.members.asked
             self.at_import.withheld = {s: v.origin for s, v in self.facts.items() if s not in self.at_import.facts}
 
     def _add_fact(self, fact: Fact) -> None:
