@@ -100,7 +100,8 @@ class MemberStore:
     """A live store into an attribute that a fact speaks of.
 
     ``owner`` is the class when the object is its ``self``. ``value``: ``("c", constant, ...)``, ``("same",)``
-    (the same attribute of another object) or ``("?",)``; ``("!",)`` for ``+=``, ``del`` and loop targets.
+    (the same attribute of another object), ``("named",)`` (a local of the same name) or ``("?",)``;
+    ``("!",)`` for ``+=``, ``del`` and loop targets.
     """
 
     name: str
@@ -437,6 +438,8 @@ class Walker:
             return ("?",)
         if value[0] in ("n", "v", "x", "b") and value[2] and value[2][-1][0] == ".":
             return ("same", value[2][-1][1:])
+        if value[0] == "v" and not value[2]:
+            return ("named", value[1])
         if (value[0] == "k" and value[1][0] == "n") or (value[0] == "n" and value[2] and value[2][-1][0] == "("):
             known = self.ev.value(value)
             if known is not None and known.values is not None:
@@ -453,25 +456,27 @@ class Walker:
             if name in self.world.members.names:
                 own = chain[0] in ("n", "v") and chain[1] in ("self", "cls") and len(chain[2]) == 1
                 owner = ".".join([self.module, *self.names[:-1]]) if own and len(self.names) > 1 else ""
-                stored = value if value is not None else ("!",)
-                if value == ("same", name):
-                    stored = ("same",)
-                elif stored[0] == "same":
-                    stored = ("?",)
+                stored: tuple[Any, ...] = value if value is not None else ("!",)
+                if stored[0] in ("same", "named"):
+                    stored = (stored[0],) if stored[1:] == (name,) else ("?",)
                 self.unit.stores.append(MemberStore(name, owner, stored, pos))
 
     def without_entries(self, s: Stmt) -> Expr:
         """The value of an assignment, less the table entries that rules drop."""
-        value: Expr = s[4]
+        whole: Expr = s[4]
+        # TABLE = {c.key: c for c in [A, B]}: the entries are those of the list.
+        walked = whole[0] == "o" and len(whole[1]) == 2 and whole[1][1][0] == "f" and whole[1][1][2:] == ("c",)
+        value: Expr = whole[1][0] if walked else whole
         if self.entry_test is None or len(s[3]) != 1 or s[3][0][0] == "s" or value[0] not in ("d", "t"):
-            return value
+            return whole
         entries = self.entry_test(".".join([self.module, *self.names, s[3][0][1]]), value)
         if not entries:
-            return value
+            return whole
         self.unit.decisions[s[1]] = Decision("entries", frozenset(entries.values()), tuple(sorted(entries)))
         if value[0] == "d":
             return ("d", tuple(pair for index, pair in enumerate(value[1]) if index not in entries))
-        return ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))
+        left = ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))
+        return ("o", (left, whole[1][1])) if walked else left
 
     def targets(self, targets: tuple[Any, ...], pos: int) -> None:
         """Names bound, and the objects whose parts are stored into."""

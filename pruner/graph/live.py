@@ -24,12 +24,14 @@ from pruner.graph import dynamic
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, runtime_protocol
+from pruner.graph.idle import keep_effects
 from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
     Method,
     ModuleState,
     ModuleWalker,
+    alias_of,
     dropped_import,
     function_import,
     imported_modules,
@@ -80,7 +82,6 @@ class Marker:
         self.out = Liveness()
         self.work: deque[tuple[str, Item]] = deque()
         self._bodies: deque[str] = deque()
-        self._effects: dict[str, bool] = {}
         self._seen: set[tuple[str, str]] = set()
         self.names_used: set[str] = set()
         self.patterns: list[re.Pattern[str]] = []
@@ -91,6 +92,7 @@ class Marker:
         self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
         self._lost: set[tuple[str, str]] = set()
         self._unread: list[tuple[str, Stmt, int]] = []
+        self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
         self.member_check = MemberCheck(self)
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
@@ -154,25 +156,10 @@ class Marker:
         for item in state.items:
             if item.effect:
                 self.live(module, item, module, "effect")
-            elif self._import_effect(state, item):
-                # The import must run; which of its aliases stays is settled at the fixed point.
-                state.required[item.stmt[1]] = "effect"
-                for target in self._targets(summary, item):
-                    self.execute(target, module, "import for effect", summary.path, line_of(item.stmt[1]))
             elif item.kind == "star":
                 target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
                 if target not in self.table or self._brings_nothing(target):
                     self.live(module, item, module, "star")
-
-    def _import_effect(self, state: ModuleState, item: Item) -> bool:
-        if item.kind not in ("import", "star"):
-            return False
-        for target in self._targets(state.summary, item):
-            if not self.drops.module(target) and (
-                self.effectful(target, state.summary.module) or self._rebinds(state, target)
-            ):
-                return True
-        return False
 
     def _brings_nothing(self, module: str) -> bool:
         """True for a module without a public name: a star import of it was as idle upstream."""
@@ -181,7 +168,7 @@ class Marker:
             return False
         return not any(self.world.exports(module, name) for name in summary.stores)
 
-    def _rebinds(self, importer: ModuleState, target: str) -> bool:
+    def rebinds(self, importer: ModuleState, target: str) -> bool:
         """Loading ``pkg.thing`` for the first time takes the name from what ``pkg`` itself binds to it."""
         package, _, name = target.rpartition(".")
         if package == importer.summary.module or package not in self.table.paths:
@@ -189,53 +176,13 @@ class Marker:
         state = self.state(package)
         return state is not None and target not in state.eager and self.world.attribute(package, name).kind == "binding"
 
-    def _targets(self, summary: Summary, item: Item) -> list[str]:
+    def targets(self, summary: Summary, item: Item) -> list[str]:
+        """Modules of the tree that an import loads."""
         s = item.stmt
         if s[0] == "import":
             return imported_modules(self.world, s[3][item.index][0], "")
         module = self.table.absolute(summary, s[3], s[4])
         return imported_modules(self.world, module, s[5][item.index][0])
-
-    def effectful(self, module: str, importer: str) -> bool:
-        """True when running the module (or a parent, or what it imports) does more than define things."""
-        parts = module.split(".")
-        for cut in range(1, len(parts) + 1):
-            name = ".".join(parts[:cut])
-            if (
-                name in self.table.paths
-                and not importer.startswith(name + ".")
-                and name != importer
-                and self._effectful(name)
-            ):
-                return True
-        return False
-
-    def _effectful(self, module: str) -> bool:
-        # Depth first over module-level imports; a cycle adds nothing of its own.
-        known = self._effects.get(module)
-        if known is not None:
-            return known
-        pending, order = [module], [module]
-        seen = {module}
-        while pending:
-            state = self.state(pending.pop())
-            if state is None:
-                continue
-            if state.effects:
-                self._effects[module] = True
-                return True
-            for target in state.eager:
-                if target in self.table.paths and target not in seen and not self.drops.module(target):
-                    if self._effects.get(target):
-                        self._effects[module] = True
-                        return True
-                    if self._effects.get(target) is None:
-                        seen.add(target)
-                        pending.append(target)
-                        order.append(target)
-        for name in order:
-            self._effects[name] = False
-        return False
 
     def live(self, module: str, item: Item, source: str, kind: str) -> None:
         """Mark one item."""
@@ -311,6 +258,7 @@ class Marker:
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
+            changed |= keep_effects(self)
             if not changed and not self._keep_required():
                 break
         self._collect_dead_aliases()
@@ -595,9 +543,23 @@ class Marker:
         if state is None or (state.escaped and not private):
             return
         state.escaped = True
+        self.all_of_stars(module, node)
         for name in list(state.names):
             if private or not name.startswith("_"):
                 self.need(module, name, node, "value", pos)
+
+    def all_of_stars(self, module: str, node: str) -> None:
+        """Whoever reads all of a module reads what its star imports bring."""
+        state = self.state(module)
+        for item in state.items if state is not None else ():
+            if item.kind != "star":
+                continue
+            target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state is not None else ""
+            self.live(module, item, node, "star")
+            found = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
+            for name in list(found.names) if found is not None else ():
+                if self.world.exports(target, name):
+                    self.need(target, name, f"{module}:*", "star", item.stmt[1])
 
     def as_value(self, module: str, node: str, pos: int) -> None:
         """A module is used as a value: what live code names as an attribute anywhere may be read from it.
@@ -617,6 +579,13 @@ class Marker:
             else:
                 self._waiting_names.setdefault(name, []).append((module, node, pos))
 
+    def run_idle(self, module: str, node: str, s: Stmt, index: int, why: str) -> None:
+        """Keep an import in a function although nobody reads its name."""
+        summary = self.out.states[module].summary
+        for target in self.targets(summary, alias_of(s, index)):
+            self.execute(target, node, why, summary.path, line_of(s[1]))
+        self._local_import(module, node, s, index, "effect", False)  # the name must be there as well
+
     def _local_import(self, module: str, node: str, s: Stmt, index: int, status: str, loose: bool) -> None:
         summary = self.out.states[module].summary
         target, name = self.table.import_target(summary, s, index)
@@ -633,24 +602,18 @@ class Marker:
             if status == "orphan" or (status == "unread" and target.split(".")[0] in STDLIB):
                 self._unread.append((module, s, index))
             return
-        if status in ("orphan", "unread") and not self._keeps_unread(module, s, index):
-            self._unread.append((module, s, index))
+        if status in ("orphan", "unread"):
+            self.idle.append((module, node, s, index, status == "unread"))
             return
         path, line = summary.path, line_of(s[1])
         if target in self.table.paths:
             self.execute(target, node, "lazy import", path, line)
         if name and name != "*":
             self.need(target, name, node, "lazy import", s[1])
-        self._loads.setdefault(module, set()).update(self._targets(summary, _alias(s, index)))
+        self._loads.setdefault(module, set()).update(self.targets(summary, alias_of(s, index)))
         if loose:  # nobody follows the name: what it stands for is a value
             for found in self.world.modules_behind(self.world.attribute(target, name if name != "*" else "")):
                 self.as_value(found, node, s[1])
-
-    def _keeps_unread(self, module: str, s: Stmt, index: int) -> bool:
-        summary = self.out.states[module].summary
-        return any(
-            self.effectful(t, module) for t in self._targets(summary, _alias(s, index)) if not self.drops.module(t)
-        )
 
     def members(self, package: str, members: tuple[str, ...], node: str) -> None:
         """Modules that a declared walk or built name yields."""
@@ -718,7 +681,7 @@ class Marker:
                 continue
             for item in state.items:
                 if item.kind == "import" and not item.live and item.stmt[1] not in state.required:
-                    targets = self._targets(state.summary, item)
+                    targets = self.targets(state.summary, item)
                     if any(
                         group.get(t) == group[module] and self.out.states[t].executed
                         for t in targets
@@ -754,7 +717,6 @@ class Marker:
                         found = True
         if not found:
             return False
-        self._effects.clear()
         for module, state in list(self.out.states.items()):
             if state.executed:
                 self._run_effects(module, state)
@@ -775,14 +737,20 @@ class Marker:
         for module, state in list(self.out.states.items()):
             for item in state.items if state.executed else ():
                 if item.kind in ("import", "star") and not item.live:
-                    if not wanted.isdisjoint(self._targets(state.summary, item)):
+                    if not wanted.isdisjoint(self.targets(state.summary, item)):
                         self.live(module, item, module, "loads a submodule")
                         changed = True
         for row in list(self._unread):
             module, stmt, index = row
-            if not wanted.isdisjoint(self._targets(self.out.states[module].summary, _alias(stmt, index))):
+            if not wanted.isdisjoint(self.targets(self.out.states[module].summary, alias_of(stmt, index))):
                 self._unread.remove(row)
                 self._local_import(module, module, stmt, index, "read", False)
+                changed = True
+        for idle in list(self.idle):
+            module, node, stmt, index, _ = idle
+            if not wanted.isdisjoint(self.targets(self.out.states[module].summary, alias_of(stmt, index))):
+                self.idle.remove(idle)
+                self.run_idle(module, node, stmt, index, "loads a submodule")
                 changed = True
         return changed
 
@@ -802,7 +770,7 @@ class Marker:
         if state is not None:
             for item in state.items:
                 if item.live and item.kind in ("import", "star") and not item.conditional:
-                    found.update(self._targets(state.summary, item))
+                    found.update(self.targets(state.summary, item))
         return found
 
     def _keep_required(self) -> bool:
@@ -877,7 +845,7 @@ class Marker:
                 state.touched |= not item.live or any(not m.live for m in item.methods)
             state.touched |= state.summary.package and "__all__" in state.names
             state.touched |= bool(state.unit.decisions or state.unit.remains.actions)
-        for module, s, index in self._unread:
+        for module, s, index in [*self._unread, *((m, s, i) for m, _, s, i, _ in self.idle)]:
             self.out.dead_aliases.setdefault(module, set()).add((s[1], index))
             self.out.states[module].touched = True
 
@@ -917,10 +885,6 @@ class Marker:
         if target in self.table or target.split(".")[0] in STDLIB:
             return True
         return item.names[0] in _names_read(state.summary)
-
-
-def _alias(s: Stmt, index: int) -> Item:
-    return Item(s, (), "import", index)
 
 
 def _names_read(summary: Summary) -> set[str]:

@@ -2,10 +2,12 @@
 
 A fact on ``pkg.mod.Class.attr`` is lost when another live class has a member of the name, when a
 live store gives something else, or something that cannot be told. The last is accepted where a
-guard asks the fact at run time: whatever the class itself stores is then checked.
+guard asks the fact at run time: what the class itself stores is then checked, and so is what a local
+of the attribute's own name passes on (``config.flag = flag``), as long as no call is given
+``flag=`` with another constant.
 
-Blind to stores through ``__dict__``, ``vars`` and ``update``, to positional arguments of generated
-constructors, and to classes of outside packages.
+Blind to positional arguments of generated constructors and of functions that pass an attribute on,
+to stores through ``__dict__``, ``vars`` and ``update``, and to classes of outside packages.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class MemberCheck:
         self.stores: list[tuple[str, MemberStore]] = []
         self.definers: list[tuple[str, str, str]] = []
         self.vague: list[tuple[str, str]] = []  # (module, class or "") with setattr of a computed name
-        self.keywords: list[tuple[str, str, tuple[Any, ...]]] = []  # (module, name, value as in MemberStore)
+        self.keywords: list[tuple[str, str, bool, tuple[Any, ...]]] = []  # module, name, of a constructor?, value
 
     def take(self, module: str, unit: Unit) -> None:
         """Note one live unit."""
@@ -65,10 +67,14 @@ class MemberCheck:
             else:
                 own = args[0][0] == "v" and args[0][1] == "self" and not args[0][2]
                 self.vague.append((module, "self" if own else ""))
-        elif tail in ("replace", "_replace") or tail[:1].isupper():
+        else:
+            made = tail in ("replace", "_replace") or tail[:1].isupper()
             for name, value in kwargs:
                 if name in self.members.names:
-                    self.keywords.append((module, name, ("c", value[1]) if value[0] == "c" else ("?",)))
+                    same = value[0] in ("n", "v", "x", "b") and value[2][-1:] == (f".{name}",)
+                    stored = ("c", value[1]) if value[0] == "c" else ("same",) if same else ("?",)
+                    if made or value[0] == "c":
+                        self.keywords.append((module, name, made, stored))
 
     def contradicted(self) -> dict[str, Place]:
         """Keys of facts (``attr``, ``method()``) that the live program contradicts, with a place each."""
@@ -78,6 +84,9 @@ class MemberCheck:
                 if member == name and owner not in rows:
                     found.setdefault(f"{name}()", (self._home(owner), 0, f"{owner} has a member of this name too"))
         for name, rows in self.members.attributes.items():
+            if not self._exists(name, rows):
+                found.setdefault(name, ("", 0, ""))  # this release has it elsewhere, or under another name
+                continue
             place = self._attribute(name, rows)
             if place is not None:
                 found.setdefault(name, place)
@@ -88,33 +97,44 @@ class MemberCheck:
         places: dict[tuple[str, int, str], set[str]] = {}
         for module, store in self.stores:
             rows = self.members.attributes.get(store.name, {})
-            asked = bool(rows) and all(self.members.subjects[store.name, owner] in self.asked for owner in rows)
             agrees = self._agrees(store.value, V.join(list(rows.values())))
-            guarded = store.value[0] == "?" and asked and store.owner in rows
-            standing = "compatible" if agrees else "guarded" if guarded else ""
+            standing = "compatible" if agrees else "guarded" if self._guarded(store, self._asked(store.name)) else ""
             places.setdefault((module, store.pos >> 16, store.name), set()).add(standing)
         return {place: min(found) for place, found in places.items() if len(found) == 1 and "" not in found}
+
+    def _exists(self, name: str, rows: dict[str, V.Value]) -> bool:
+        """Does live code of a stated class define the member, or store into it?"""
+        made = {owner for owner, member, _ in self.definers if member == name}
+        made |= {store.owner for _, store in self.stores if store.name == name}
+        return not made.isdisjoint(rows)
 
     def _attribute(self, name: str, rows: dict[str, V.Value]) -> Place | None:
         for owner, member, kind in self.definers:
             if member == name and owner not in rows and kind != "method":
                 return (self._home(owner), 0, f"{owner} has a member of this name too")
         stated = V.join(list(rows.values()))
-        asked = all(self.members.subjects[name, owner] in self.asked for owner in rows)
+        asked = self._asked(name)
         for module, store in self.stores:
-            if store.name != name or self._agrees(store.value, stated):
-                continue
-            if store.value[0] == "?" and asked and store.owner in rows:
+            if store.name != name or self._agrees(store.value, stated) or self._guarded(store, asked):
                 continue
             return (module, store.pos, "this store gives it another value, or one that cannot be told")
-        for module, keyword, value in self.keywords:
-            if keyword == name and not self._agrees(value, stated) and not (asked and value[0] == "?"):
-                return (module, 0, "a constructor or replace() gives it another value, or one that cannot be told")
+        for module, keyword, made, value in self.keywords:
+            if keyword == name and (made or asked) and not self._agrees(value, stated):
+                if not (asked and value[0] == "?"):
+                    return (module, 0, "a call gives it another value, or one that cannot be told")
         fixed = {owner for owner, member, kind in self.definers if member == name and kind == "property"}
         for module, own in self.vague if fixed != set(rows) else ():  # a property is not stored into
             if not asked and (not own or any(owner.startswith(module + ".") for owner in rows)):
                 return (module, 0, "setattr with a computed name may store it")
         return None
+
+    def _asked(self, name: str) -> set[str]:
+        """The classes whose fact on this attribute a guard asks."""
+        return {o for o in self.members.attributes.get(name, {}) if self.members.subjects[name, o] in self.asked}
+
+    def _guarded(self, store: MemberStore, asked: set[str]) -> bool:
+        """Would a guard notice a wrong value that this store makes?"""
+        return bool(asked) and (store.value[0] == "named" or (store.value[0] == "?" and store.owner in asked))
 
     def _agrees(self, value: tuple[Any, ...], stated: V.Value | None) -> bool:
         if value[0] == "same":
@@ -127,15 +147,14 @@ class MemberCheck:
         split = self.marker.table.split(owner)
         return split[0] if split else owner
 
-    def rejected(self) -> list[Finding]:
-        """A finding for each stated fact that was lost.
+    def rejected(self, places: dict[str, Place]) -> list[Finding]:
+        """A finding for each stated fact that was lost; ``places`` is what contradicted it at that time.
 
         Not for a member that no live class has and nothing stores: the rule lists spellings of other releases.
         """
         out = []
-        present = {member for _, member, _ in self.definers} | {store.name for _, store in self.stores}
-        for key, (module, pos, why) in sorted(self.contradicted().items()):
-            if key.removesuffix("()") not in present:
+        for key, (module, pos, why) in sorted(places.items()):
+            if not module:
                 continue
             for (name, _), subject in sorted(self.members.subjects.items()):
                 if name == key and key in self.members.lost:

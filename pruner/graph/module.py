@@ -41,6 +41,11 @@ class Item:
     decided: Unit | None = None  # its walk, when something in it was decided: the rewriter edits from it
 
 
+def alias_of(s: Stmt, index: int) -> Item:
+    """One name of an import statement in a function."""
+    return Item(s, (), "import", index)
+
+
 @dataclass(slots=True)
 class Method:
     """A method of a live class: lives when live code names it."""

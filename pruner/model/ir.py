@@ -17,7 +17,7 @@ Expressions
     ``(":=", name, value, tag)``    ``:=``; tag ``n`` when it binds a module global
     ``("yield", e)``                   yield, yield from, await
     ``("j", parts)``               f-string or string concatenation; parts are expressions
-    ``("f", body)``                lambda or comprehension: evaluated later or in a loop
+    ``("f", body)``                lambda or comprehension: evaluated later or in a loop; the latter ends with "c"
     ``("u", e)``                   read, but never folded
     ``("o", es)``                  any other operation on these operands
 

@@ -222,6 +222,8 @@ class StatementEditor:
         """Entries of a table literal that drop rules name."""
         value = node.value
         assert value is not None
+        if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
+            value = value.generators[0].iter
         if isinstance(value, ast.Dict):
             nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
         else:

@@ -12,6 +12,7 @@ from typing import Any
 
 from pruner.edit import apply, kept_ranges
 from pruner.graph.live import Liveness, Marker
+from pruner.graph.members import Place
 from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
@@ -86,6 +87,7 @@ def _specialise(
     loader.excluded = set(drops.modules)
     progress("link", 0.05)
     poisoned: set[tuple[str, str]] = set()
+    places: dict[str, Place] = {}
     while True:
         world = ProgramWorld(loader.table, policy, poisoned, drops)
         marker = Marker(loader.table, world, policy, drops)
@@ -95,6 +97,7 @@ def _specialise(
         # A store that live code makes into another module takes a constant away; what rested on it is
         # worked out again without it. Every turn loses a constant, so this ends.
         found = marker.contradictions()
+        places = {**marker.member_check.contradicted(), **places}
         if found <= poisoned:
             break
         poisoned |= found
@@ -103,7 +106,8 @@ def _specialise(
     guards, unplaced = placements(policy, loader.table, live, matched)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)
     progress("collect", 0.8)
-    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched | world.matched | drops.entries_met)
+    matched |= world.matched | drops.entries_met
+    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched, places)
     findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
     return replace(outcome, findings=findings), marker
 
@@ -152,6 +156,7 @@ def _outcome(
     live: Liveness,
     results: list[FileEdits | Finding],
     matched: set[str],
+    places: dict[str, Place],
 ) -> Outcome:
     files: dict[str, bytes | None] = {}
     edits: dict[str, tuple[Edit, ...]] = {}
@@ -182,7 +187,7 @@ def _outcome(
             files[result.path] = apply(data, noted)
             edits[result.path] = noted
             ranges[result.path] = kept_ranges(data, noted)
-    findings += marker.member_check.rejected()
+    findings += marker.member_check.rejected(places)
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
     dead = _dead_files(snapshot, policy, loader, marker, live, matched)

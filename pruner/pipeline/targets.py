@@ -149,6 +149,7 @@ def _root_module(marker: Marker, module: str, rule: str) -> None:
     if state is None:
         return
     exported = _exported(state)
+    marker.all_of_stars(module, node)
     for name, items in state.names.items():
         public = not name.startswith("_")
         if any(i.kind == "import" for i in items):

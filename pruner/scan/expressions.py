@@ -247,7 +247,7 @@ class Lowering:
         else:
             parts.append(self.expr(node.elt))
         self.scopes.pop()
-        return self.opaque([first, ("f", self.opaque(parts))])
+        return self.opaque([first, ("f", self.opaque(parts), "c")])
 
     def _joined(self, node: ast.JoinedStr) -> Expr:
         parts: list[Expr] = []

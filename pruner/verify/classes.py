@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable
 
 from pruner.verify.names import module_names
-from pruner.verify.record import CALL, SAME, UNSET
+from pruner.verify.record import CALL, NAMED, PASSED, SAME, UNSET
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val, among
 from pruner.verify.world import Symbol, World
@@ -152,12 +152,14 @@ class Classes:
         seen = self.world.seen
         if not seen.definers.get(name, set()) <= owners:
             return UNKNOWN  # another class has an attribute of this name
-        asked = all(f"{owner}.{name}" in self.asked for owner in owners)
+        asked = {owner for owner in owners if f"{owner}.{name}" in self.asked}
         if not asked and ({"*", *owners} & seen.vague_attributes) and not self._fixed(name, owners):
             return UNKNOWN
         for place, module, stored in seen.attributes.get(name, ()):
             called = isinstance(stored, str) and stored.startswith(CALL)
-            if stored == SAME or (asked and (stored == UNSET or called) and place in owners):
+            if stored == SAME or (asked and stored == NAMED) or (place == PASSED and not asked):
+                continue
+            if (stored == UNSET or called) and place in asked:
                 continue
             constants = self._given(module, str(stored).removeprefix(CALL)) if called else (stored,)
             if value.consts is None or not constants:

@@ -51,6 +51,11 @@ class Licence:
         return True
 
     def _table(self, name: str, upstream: Any, output: Any) -> bool:
+        if _walks(upstream) and _walks(output) and upstream[0] == output[0]:
+            # TABLE = {c.key: c for c in [A, B]}: the entries are those of the list.
+            (target, before, *tests), (other, after, *others) = upstream[-1][0], output[-1][0]
+            same = upstream[:-1] == output[:-1] and upstream[-1][1:] == output[-1][1:]
+            return same and (target, tests) == (other, others) and self._table(name, before, after)
         if not _same_kind(upstream, output):
             return False
 
@@ -63,6 +68,10 @@ class Licence:
             return False
         self.entries += count
         return True
+
+
+def _walks(term: Any) -> bool:
+    return isinstance(term, tuple) and bool(term) and term[0] in ("ListComp", "SetComp", "DictComp", "GeneratorExp")
 
 
 def _same_kind(upstream: Any, output: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from pruner.verify.names import Import
-from pruner.verify.record import UNSET, Survey
+from pruner.verify.record import PASSED, UNSET, Survey
 from pruner.verify.tree import Tree
 from pruner.verify.world import Seen
 
@@ -126,7 +126,7 @@ class Output:
                     for place, rest, _ in self.places(survey.path, chain):
                         if place[0] == "module" and not rest:
                             result.stores.add((place[1], attribute))
-                place_of = f"{survey.module}:{home}" if home else ""
+                place_of = f"{survey.module}:{home}" if home and home != PASSED else home
                 result.attributes.setdefault(attribute, []).append((place_of, survey.module, value))
             for _line, base, pattern, store, _ in survey.gets:
                 if not store:

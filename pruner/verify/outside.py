@@ -28,7 +28,7 @@ PURE_PREFIXES = tuple(
 PURE_METHODS = frozenset(
     "get keys values items lower upper strip lstrip rstrip split rsplit splitlines startswith endswith join format replace "
     "count index find encode decode hex bit_length copy partition rpartition title isdigit isidentifier dim size numel "
-    "element_size stride data_ptr is_set __len__ __contains__".split()
+    "removeprefix removesuffix element_size stride data_ptr is_set __len__ __contains__".split()
 )
 # What a decorator from outside may be when the decorated function is to go: it gives the function back, wrapped.
 DECORATORS = tuple(

@@ -14,6 +14,8 @@ REFLECTION = frozenset({"globals", "vars", "locals", "dir", "exec", "eval"})
 UNSET = "<computed>"
 CALL = "<what this call gives> "
 SAME = "<the same attribute of another object>"
+PASSED = "<an argument>"  # in the place of the class
+NAMED = "<a local of the same name>"
 HARD = "<stored by a loop, with, del or an augmented assignment>"
 
 

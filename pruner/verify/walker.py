@@ -11,7 +11,7 @@ import re
 from pruner.verify.built import chain_text, join, regex, returned
 from pruner.verify.names import FUNCTIONS, module_names
 from pruner.verify.nodes import children, walk
-from pruner.verify.record import CALL, DOTTED, GETTERS, HARD, REFLECTION, SAME, UNSET, Survey
+from pruner.verify.record import CALL, DOTTED, GETTERS, HARD, NAMED, PASSED, REFLECTION, SAME, UNSET, Survey
 
 
 class Walker:
@@ -200,6 +200,8 @@ class Walker:
         if root in self.roots or target.attr in self.facts:
             same = isinstance(value, ast.Attribute) and value.attr == target.attr
             stored = value.value if isinstance(value, ast.Constant) else SAME if same else UNSET
+            if isinstance(value, ast.Name) and value.id == target.attr:
+                stored = NAMED
             if isinstance(value, ast.Call) and chain_text(value.func):
                 stored = CALL + chain_text(value.func)
             self._note(target, stored, owner)
@@ -257,9 +259,12 @@ class Walker:
             stack.append(node.args[0])
             return
         for keyword in node.keywords:
-            if keyword.arg in self.facts and (tail in ("replace", "_replace") or tail[:1].isupper()):
-                value = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNSET
-                self.result.stores.append((head, str(keyword.arg), node.lineno, value, ""))
+            made = tail in ("replace", "_replace") or tail[:1].isupper()
+            if keyword.arg in self.facts and (made or isinstance(keyword.value, ast.Constant)):
+                value: object = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNSET
+                if isinstance(keyword.value, ast.Attribute) and keyword.value.attr == keyword.arg:
+                    value = SAME
+                self.result.stores.append((head, str(keyword.arg), node.lineno, value, "" if made else PASSED))
         stack.extend(children(node))
 
     def _refined(self, name: ast.expr) -> tuple[str, str]:
