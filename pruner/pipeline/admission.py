@@ -22,26 +22,19 @@ from typing import Protocol
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Edit, Fact, FactRecord, Range, Snapshot, StoreRecord
 from pruner.model.policy import Const
+from pruner.pipeline.looks import Looks
 from pruner.pipeline.watch import Watch, watches
 from pruner.scan.stores import ABSENT, FileStores, Site, find, said
 from pruner.scan.summary import Summary
 
-_COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
-_ATTRIBUTE = re.compile(
-    rb"\.(\w+)(?:[^\n=()]*=(?!=)|[^\n=():]* in\b)"  # x.a = ..., x.a, b = ..., for x.a in ...
-)
-_AS_OR_DEL = re.compile(rb"\b(?:as|del)\s+([\w.][\w., ]*\.[\w., ]*)")  # with x as y.a, del x.a
-_WORD = re.compile(rb"\w+")
-_QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
-_SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
-_KEYWORD = re.compile(rb"(\w+)\s*=(?!=)")
-_ITEM = re.compile(rb"\[\s*[\"\'](\w+)[\"\']\s*\]\s*(?:[|+]?=(?!=)|$)", re.MULTILINE)
-_CAPITALS = re.compile(rb"\b[A-Z][A-Z0-9_]{2,}\b")
-_CELL = re.compile(rb"\.([A-Z][A-Z0-9_]+)\s*\.(?:set|override|clear|unset)\(")
-_ENVIRONMENT = re.compile(
-    rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
-    rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
-)
+_KINDS = {  # of what is watched: the kinds of stores of a computed name that may be one into it
+    "variable": ("variable", "attribute"),
+    "function": ("variable", "attribute"),
+    "attribute": ("attribute", "keyword"),
+    "method": ("attribute",),
+    "item": ("item",),
+    "environment": ("environment",),
+}
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 
 
@@ -72,7 +65,8 @@ class _Tree:
     standings: Mapping[tuple[str, int, str], str]
     bases: dict[str, set[str]] = field(default_factory=dict)
     parsed: dict[str, FileStores] = field(default_factory=dict)
-    sites: dict[str | None, list[tuple[str, Site]]] = field(default_factory=dict)
+    sites: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)
+    computed: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)  # by kind: those without a name
     said: set[str] = field(default_factory=set)  # keys of the environment that kept code names other than to read them
 
     def removed(self, path: str, site: Site) -> bool:
@@ -86,7 +80,7 @@ class _Tree:
     def family(self, names: frozenset[str]) -> set[str]:
         """The classes of these names with everything above and below them, by name."""
         found = set(names)
-        while True:
+        while found:
             below = {c for c, bases in self.bases.items() if bases & found}
             if below <= found:
                 break
@@ -115,7 +109,10 @@ def judge(
     ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
     ``standings`` what folding knows of stores into members, by module, line and member.
     """
-    watched = [(f, () if f.valid_from else watches(subjects[f.subject], table, summaries)) for f in facts]
+    # Stores are looked for where a fact is asked for: one that nobody asks for folds nothing, so no store makes
+    # the tree wrong by it.
+    idle = {f for f in facts if f.valid_from or not readers.get(f.subject)}
+    watched = [(f, () if f in idle else watches(subjects[f.subject], table, summaries)) for f in facts]
     homes = {path: module for module, (path, _) in table.paths.items()}
     tree = _Tree(snapshot, table, result, homes, standings)
     for summary in summaries.values():
@@ -129,8 +126,7 @@ def judge(
     for fact, own in watched:
         rows = sorted({row for watch in own for row in _stores(tree, fact, watch, opened)})
         asked = readers.get(fact.subject, ())
-        # A fact that nobody asks for folds nothing: nothing can make it a lie in this tree.
-        broken = bool(asked) and any(row.standing == "breaks" for row in rows)
+        broken = any(row.standing == "breaks" for row in rows)
         status = (
             "from a point on" if fact.valid_from else "rejected" if broken else "admitted" if asked else "not asked"
         )
@@ -149,26 +145,18 @@ def _last(base: object) -> str:
 
 def _read(tree: _Tree, all_watches: list[Watch]) -> None:
     """Parse the kept files in whose text something looks like a store that matters."""
-    keys = {w.name.encode() for w in all_watches if w.kind in ("environment", "item")}
-    names = {w.name.encode() for w in all_watches if w.kind not in ("environment", "item")}
-    words = {w.name.encode() for w in all_watches if w.kind == "attribute" and w.classes}  # keywords of constructors
-    tables = {w.owner[-1].encode() for w in all_watches if w.kind == "item" and w.owner}
-    homes = {w.module for w in all_watches if w.kind in ("variable", "function")}
-    own = {w.module for w in all_watches if w.kind == "variable"}
+    if not all_watches:
+        return
+    looks = Looks(all_watches)
     for file in tree.snapshot.files:
         module = tree.module_of.get(file.path)
         if module is None or file.link is not None or tree.result.files.get(file.path, b"") is None:
             continue
         data = tree.snapshot.read(file.path)
-        if keys:
-            kept = tree.result.files.get(file.path) or data
-            named = {key for key in set(_CAPITALS.findall(kept)) & keys if key.decode() not in tree.said}
-            if named:
-                tree.said |= said(kept) & {key.decode() for key in named}
-        wanted = module in own or (module in homes and b"global" in data)
-        wanted = wanted or any(table in data for table in tables)
-        wanted = wanted or _names(data, names, words) or (bool(keys) and _keys(data, keys))
-        if wanted:
+        kept = tree.result.files.get(file.path) or data
+        if named := looks.named(kept) - tree.said:
+            tree.said |= said(kept) & named
+        if looks.at(module, data):
             try:
                 found = find(data)
             except (SyntaxError, ValueError, RecursionError):
@@ -177,27 +165,10 @@ def _read(tree: _Tree, all_watches: list[Watch]) -> None:
             for name, bases in found.bases.items():
                 tree.bases.setdefault(name, set()).update(bases)
             for site in found.sites:
-                tree.sites.setdefault(site.name, []).append((file.path, site))
-
-
-def _names(data: bytes, names: set[bytes], words: set[bytes]) -> bool:
-    """Is one of these attributes stored into, by any of the ways that :mod:`pruner.scan.stores` knows?"""
-    if not names.isdisjoint(_ATTRIBUTE.findall(data)):
-        return True
-    if any(not names.isdisjoint(_WORD.findall(row)) for row in _AS_OR_DEL.findall(data)):
-        return True
-    if any(mark in data for mark in _COMPUTED) and (words or not names.isdisjoint(_QUOTED.findall(data))):
-        return True
-    if b"setattr(" in data and _SETATTR_COMPUTED.search(data):
-        return True
-    return bool(words) and not words.isdisjoint(_KEYWORD.findall(data))
-
-
-def _keys(data: bytes, keys: set[bytes]) -> bool:
-    """Is one of these keys, or one that is computed, given to the environment or a table?"""
-    if not keys.isdisjoint(_ITEM.findall(data)) or not keys.isdisjoint(_CELL.findall(data)):
-        return True
-    return _ENVIRONMENT.search(data) is not None
+                if site.name is None:
+                    tree.computed.setdefault(site.kind, []).append((file.path, site))
+                else:
+                    tree.sites.setdefault(site.name, []).append((file.path, site))
 
 
 def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]]) -> Iterator[StoreRecord]:
@@ -210,7 +181,8 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
     constructed = not any(
         "__init__" in found.members.get(name, {}) for found in tree.parsed.values() for name in watch.classes
     )
-    sites = [*tree.sites.get(watch.name, ()), *tree.sites.get(None, ())]
+    kinds = _KINDS[watch.kind] if watch.kind != "attribute" or watch.classes else ("attribute",)
+    sites = [*tree.sites.get(watch.name, ()), *(row for kind in kinds for row in tree.computed.get(kind, ()))]
     own = [site.line for path, site in sites if site.certain and _defines(site, watch, tree.module_of[path])]
     for path, site in sites:
         module, found = tree.module_of[path], tree.parsed[path]
@@ -263,7 +235,7 @@ def _meets(
     if site.kind == "keyword":
         last = site.receiver[-1]
         replaced = last[:1].islower() and last != "cls"  # dataclasses.replace(args, device=...)
-        if not watch.classes or computed or not (constructed or replaced):
+        if watch.kind == "method" or not watch.classes or computed or not (constructed or replaced):
             return False
         if replaced:
             return site.name is not None

@@ -1,0 +1,87 @@
+"""Does a file's text look as if it stored into something that a fact speaks of? Only such files are parsed for it.
+
+Parsing every kept file would take half the time of the engine; most files name none of the subjects. Every
+form that :mod:`pruner.scan.stores` finds has a look here, with some that are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from pruner.pipeline.watch import Watch
+
+_COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
+_QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
+_SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
+_KEYWORD = re.compile(rb"(\w+)\s*=(?!=)")
+_ENVIRONMENT = re.compile(
+    rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
+    rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
+)
+_MARKS = (b"environ", b"putenv", b"unsetenv", b"patch.dict")
+_TARGETS = (
+    rb"(?:[^\n=(\\]|\\\r?\n)*(?<![!<>=])=(?!=)",  # x.a = 1, x.a, b = f(), (x.a, b) = f(), x.a: int = 1, x.a[0] = 1
+    rb"\s*,[\w\s.,*()\[\]]*[)\]]\s*=(?!=)",  # a target list over several lines
+    rb"\s*:[^\n]*(?:=|[(\[,]\s*(?:\#[^\n]*)?\n)",  # an annotation with a call in it, or over several lines
+)
+_BOUND = (
+    rb"\bfor\s(?:(?!\bin\b)[\w\s.,*()\[\]])*?\.(?:%s)\b"  # for x.a in, for b, x.a in
+    rb"|\b(?:as|del)\s[\w., \t(\[]*(?:[(,]\s*[\w.,\s]*)?\.(?:%s)\b"  # with f() as x.a, del x.a, y.a
+)
+_KEYED = (
+    rb"[\"\'](?:%s)[\"\']\s*(?::|\](?:\s*(?:[|+]?=(?!=)|[,)\]:]|in\b|$)))"  # {"K": 1}, x["K"] = 1, x["K"], y = z
+    rb"|\b(?:%s)\s*(?:=(?!=)|\.\s*(?:set|override|clear|unset)\()"  # f(K=1), envs.K.set(1)
+    rb"|(?:setdefault|pop|__\w+__|putenv|unsetenv)\(\s*[\"\'](?:%s)[\"\']"
+)
+
+
+class Looks:
+    """What to look for, made once from everything that is watched."""
+
+    def __init__(self, watched: Sequence[Watch]) -> None:
+        self.keys = {w.name.encode() for w in watched if w.kind in ("environment", "item")}
+        self.names = {w.name.encode() for w in watched if w.kind not in ("environment", "item")}
+        # constructors and replace() take attributes of known classes as keywords
+        self.words = {w.name.encode() for w in watched if w.kind == "attribute" and w.classes}
+        self.tables = {w.owner[-1].encode() for w in watched if w.kind == "item" and w.owner}
+        self.homes = {w.module for w in watched if w.kind in ("variable", "function")}
+        self.own = {w.module for w in watched if w.kind == "variable"}
+        self.attributes = _any(rb"\.(%s)\b", self.names)
+        self.stored = _any(rb"\.(?:%s)\b(?:" + b"|".join(_TARGETS) + rb")", self.names)
+        self.bound = _any(_BOUND, self.names)
+        self.keyed = _any(_KEYED, self.keys)
+
+    def at(self, module: str, data: bytes) -> bool:
+        """May this module, of this text, store into one of the subjects?"""
+        if module in self.own or (module in self.homes and b"global" in data):
+            return True
+        if any(table in data for table in self.tables) or self._names(data):
+            return True
+        if self.keyed is None:
+            return False
+        if any(mark in data for mark in _MARKS) and _ENVIRONMENT.search(data):
+            return True
+        return any(key in data for key in self.keys) and self.keyed.search(data) is not None
+
+    def named(self, data: bytes) -> set[str]:
+        """The watched keys that a text names in any way."""
+        return {key.decode() for key in self.keys if key in data}
+
+    def _names(self, data: bytes) -> bool:
+        if self.attributes is not None and self.attributes.search(data):
+            assert self.stored is not None and self.bound is not None
+            if self.stored.search(data) or self.bound.search(data):
+                return True
+        if any(mark in data for mark in _COMPUTED):
+            if self.words or not self.names.isdisjoint(_QUOTED.findall(data)):
+                return True
+            if _SETATTR_COMPUTED.search(data):
+                return True
+        return bool(self.words) and not self.words.isdisjoint(_KEYWORD.findall(data))
+
+
+def _any(pattern: bytes, names: Iterable[bytes]) -> re.Pattern[bytes] | None:
+    """The pattern with its ``%s`` as one of the names; None when there is none."""
+    known = b"|".join(re.escape(name) for name in sorted(names, key=lambda n: (-len(n), n)))
+    return re.compile(pattern.replace(b"%s", known), re.MULTILINE) if known else None
