@@ -1,7 +1,7 @@
 """Abstract values: what an expression can be under the facts.
 
 A value is a finite set of constants, an integer range, or only a truth. ``origin`` names the
-rules that it rests on; a value without origin is upstream's own constant and folds nothing,
+rules that it rests on, with the subject where the rule states a fact; a value without origin is upstream's own constant and folds nothing,
 since every edit needs a rule as its cause.
 """
 
@@ -34,6 +34,16 @@ class Value:
 def _key(constant: Any) -> tuple[type, Any]:
     # True == 1 and 1 == 1.0 in Python, but a flag is not a count: keep the types apart.
     return (type(constant), constant)
+
+
+def of_fact(rule: str, subject: str) -> Origin:
+    """The origin of a stated fact; ids of rules hold no blank."""
+    return frozenset({f"{rule} {subject}"})
+
+
+def rules_of(origin: Origin) -> frozenset[str]:
+    """The ids of the rules of an origin."""
+    return frozenset(entry.partition(" ")[0] for entry in origin)
 
 
 def make(constants: Any, origin: Origin = NONE) -> Value | None:

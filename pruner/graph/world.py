@@ -65,6 +65,7 @@ class ProgramWorld:
         self.members = Members(lost={name for place, name in poisoned or () if not place})
         self.policy = policy
         self.facts: dict[str, Value] = {}
+        self._rules: dict[str, frozenset[str]] = {}  # canonical subject -> rules that state it
         self.withheld: dict[str, frozenset[str]] = {}  # facts that hold only where a device is, asked at import
         self.readers: dict[str, set[str]] = {}  # canonical subject -> modules that asked for it
         self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
@@ -87,13 +88,13 @@ class ProgramWorld:
             self.at_import = ProgramWorld(table, others, poisoned, drops)
             self.at_import.matched, self.at_import.readers = self.matched, self.readers
             self.at_import.purities, self.at_import.members.asked = self.purities, self.members.asked
-            self.at_import.withheld = {s: v.origin for s, v in self.facts.items() if s not in self.at_import.facts}
+            self.at_import.withheld = {s: rules for s, rules in self._rules.items() if s not in self.at_import.facts}
 
     def _add_fact(self, fact: Fact) -> None:
         if isinstance(fact.values, Range):
-            known: Value | None = V.between(fact.values.low, fact.values.high, frozenset({fact.rule}))
+            known: Value | None = V.between(fact.values.low, fact.values.high, V.of_fact(fact.rule, fact.subject))
         else:
-            known = V.make(fact.values, frozenset({fact.rule}))
+            known = V.make(fact.values, V.of_fact(fact.rule, fact.subject))
         if known is None or fact.valid_from:
             return
         subject = self.canonical_subject(fact.subject)
@@ -105,6 +106,7 @@ class ProgramWorld:
             )
         if known is not None:
             self.facts[subject] = known
+            self._rules[subject] = V.rules_of(known.origin)
 
     def _add_member(self, subject: str, written: str, known: Value) -> None:
         """A fact on ``pkg.mod.Class.member`` speaks of instances."""
@@ -373,7 +375,7 @@ class ProgramWorld:
         for subject in subjects:
             known = self.facts.get(subject)
             if known is not None and not self._contradicted(text):
-                self.matched |= known.origin
+                self.matched |= self._rules[subject]
                 if reader:
                     self.readers.setdefault(subject, set()).add(reader)
                 return known

@@ -78,9 +78,10 @@ class StoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class FactRecord:
-    """One fact as the run took it. ``status``: admitted, rejected, not asked, from a point on.
+    """One fact as the run took it. ``status``: admitted, rejected, not asked; with ``valid_from`` guarded, or from a point on.
 
-    ``readers`` are the modules whose code asked for the subject.
+    ``readers`` are the modules whose code asked for the subject, ``folds`` counts the places that it decided,
+    alone or with others.
     """
 
     subject: str
@@ -88,6 +89,7 @@ class FactRecord:
     status: str
     readers: tuple[str, ...] = ()
     stores: tuple[StoreRecord, ...] = ()
+    folds: int = 0
 
 
 @dataclass(slots=True)
@@ -124,6 +126,7 @@ class Outcome:
     statistics: dict[str, int] = field(default_factory=dict)
     guards: tuple[GuardCall, ...] = ()
     facts: tuple[FactRecord, ...] = ()
+    fact_folds: dict[str, int] = field(default_factory=dict)  # decided places per "rule subject"
     open_stores: tuple[tuple[str, int], ...] = ()  # (path, line): a computed name of an object nobody knows
 
 

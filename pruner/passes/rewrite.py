@@ -15,6 +15,7 @@ from typing import Any
 
 from pruner.edit import merge, separate, trim_end
 from pruner.fold.residual import Unit
+from pruner.fold.value import Origin, rules_of
 from pruner.graph.live import Liveness, Marker
 from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import Expr, Stmt
@@ -28,7 +29,8 @@ from pruner.syntax.text import SourceText
 
 @dataclass(frozen=True, slots=True)
 class FileEdits:
-    """Merged edits and ledger rows of one file; ``folds`` counts decided places per rule."""
+    """Merged edits and ledger rows of one file; ``folds`` counts decided places per rule,
+    and per fact under ``rule subject``."""
 
     path: str
     edits: tuple[Edit, ...]
@@ -135,8 +137,7 @@ def rewrite(
     for unit in units:
         plan.decisions.update(unit.decisions)
         for decision in unit.decisions.values():
-            for rule in decision.origin:
-                folds[rule] = folds.get(rule, 0) + 1
+            _count(folds, decision.origin)
     inside: dict[int, list[tuple[ast.expr, tuple[str, Any, frozenset[str]]]]] = {}
     lines: list[int] = []
     for unit in units:
@@ -144,8 +145,7 @@ def rewrite(
             node = lowering.nodes.get(id(lowered))
             if node is None:
                 continue
-            for rule in origin:
-                folds[rule] = folds.get(rule, 0) + 1
+            _count(folds, origin)
             if id(node) in lowering.joined:
                 inside.setdefault(id(lowering.joined[id(node)]), []).append((node, (kind, detail, origin)))
             plan.actions[id(node)] = (kind, detail, origin)
@@ -209,11 +209,16 @@ def _place_calls(
     return lost
 
 
+def _count(folds: dict[str, int], origin: Origin) -> None:
+    for key in {*rules_of(origin), *origin}:
+        folds[key] = folds.get(key, 0) + 1
+
+
 def _pinner(marker: Marker) -> Any:
     because = {rule.id: rule for rule in marker.policy.rules}
 
-    def pin(rules: frozenset[str]) -> Cause:
-        names = tuple(sorted(rules))
+    def pin(origin: Origin) -> Cause:
+        names = tuple(sorted(rules_of(origin)))
         chain = tuple(
             f"{n} ({because[n].location.file}:{because[n].location.line}): {because[n].because}"
             for n in names

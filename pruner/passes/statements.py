@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from pruner.edit import apply, merge
@@ -229,7 +230,7 @@ class StatementEditor:
         else:
             nodes = [(e, e) for e in value.elts]  # type: ignore[attr-defined]
         dead = list(decision.detail)
-        cause = Cause("rule", tuple(sorted(decision.origin)), self.pin(decision.origin).chain)
+        cause = replace(self.pin(decision.origin), kind="rule")
         for index in dead:
             first, last = nodes[index]
             name = f"[{entry_key(first, index)}]"

@@ -43,6 +43,7 @@ class Result(Protocol):
 
     files: dict[str, bytes | None]
     edits: dict[str, tuple[Edit, ...]]
+    fact_folds: dict[str, int]
 
 
 @dataclass(slots=True)
@@ -130,7 +131,8 @@ def judge(
         status = (
             "from a point on" if fact.valid_from else "rejected" if broken else "admitted" if asked else "not asked"
         )
-        records.append(FactRecord(fact.subject, fact.rule, status, asked, tuple(rows)))
+        count = result.fact_folds.get(f"{fact.rule} {fact.subject}", 0)
+        records.append(FactRecord(fact.subject, fact.rule, status, asked, tuple(rows), 0 if broken else count))
         if broken:
             rejected.add(fact)
     return Admission(tuple(records), tuple(sorted(opened)), frozenset(rejected))

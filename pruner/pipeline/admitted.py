@@ -12,6 +12,7 @@ from pruner.model.policy import Const
 from pruner.pipeline.admission import Admission, judge
 from pruner.pipeline.asked import derived
 from pruner.pipeline.load import Loader
+from pruner.pipeline.native import PREFIX
 
 
 def without_rejected(policy: Policy, outcome: Outcome) -> Policy:
@@ -41,6 +42,24 @@ def judge_all(
     return judge(
         snapshot, loader.table, facts, subjects, outcome, loader.summaries, readers, marker.member_check.standings()
     )
+
+
+def macros(policy: Policy, outcome: Outcome) -> list[FactRecord]:
+    """Records of facts about macros of the preprocessor, which ``pruner.pipeline.native`` judges (PR223)."""
+    lost = {f.text.partition(" ")[0] for f in outcome.findings if f.code == "PR223"}
+    found = []
+    for fact in policy.facts:
+        if fact.subject.startswith(PREFIX):
+            count = outcome.fact_folds.get(f"{fact.rule} {fact.subject}", 0)
+            status = "rejected" if fact.subject in lost else "admitted" if count else "not asked"
+            found.append(FactRecord(fact.subject, fact.rule, status, folds=count))
+    return found
+
+
+def asked_later(row: FactRecord, policy: Policy, table: ModuleTable, outcome: Outcome) -> FactRecord:
+    """A fact that holds from a point on and that a guard asks there is ``guarded``."""
+    later = row.status == "from a point on" and row.subject in _asked(policy, table, outcome)
+    return replace(row, status="guarded") if later else row
 
 
 def _is_of(finding: Finding, policy: Policy, rejected: Mapping[Fact, FactRecord]) -> bool:

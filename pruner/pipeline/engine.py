@@ -16,7 +16,7 @@ from pruner.graph.members import Place
 from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
-from pruner.pipeline.admitted import findings, judge_all
+from pruner.pipeline.admitted import asked_later, findings, judge_all, macros
 from pruner.pipeline.load import Loader, Lowered
 from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
@@ -68,7 +68,8 @@ def specialise(
         lowered.update(loader.used)
     found = findings(policy, loader.table, outcome, rejected)
     outcome.findings = tuple(sorted(found, key=_finding_key))
-    outcome.facts = tuple(sorted((*judged.records, *rejected.values()), key=lambda r: (r.subject, r.rule)))
+    rows = (*judged.records, *rejected.values(), *macros(everything, outcome))
+    outcome.facts = tuple(sorted((asked_later(row, policy, loader.table, outcome) for row in rows), key=_fact_key))
     outcome.open_stores = judged.open_stores
     return outcome
 
@@ -162,7 +163,7 @@ def _outcome(
     edits: dict[str, tuple[Edit, ...]] = {}
     removals: list[Removal] = []
     findings = [*loader.findings, *live.findings]
-    folds: dict[str, int] = {}
+    counts: dict[str, int] = {}  # by rule, and by "rule subject"
     guarded: list[GuardCall] = []
     ranges: dict[str, tuple[tuple[int, int], ...]] = {}
     for result in results:
@@ -178,8 +179,8 @@ def _outcome(
             # Another spelling of the place stands in the same file: the name is another release's.
             if why != ABSENT or (call.key not in here and not policy.by_id[call.rule].optional):
                 findings.append(_misplaced(result.path, call, function, why))
-        for rule, count in result.folds:
-            folds[rule] = folds.get(rule, 0) + count
+        for key, count in result.folds:
+            counts[key] = counts.get(key, 0) + count
         removals += result.removals
         if result.edits:
             data = snapshot.read(result.path)
@@ -198,8 +199,9 @@ def _outcome(
     ranges.update(native.ranges)
     removals += native.removals
     findings += native.findings
-    for rule, count in native.folds.items():
-        folds[rule] = folds.get(rule, 0) + count
+    for key, count in native.folds.items():
+        counts[key] = counts.get(key, 0) + count
+    folds = {rule: count for rule, count in counts.items() if " " not in rule}
     for path, cause in (*dead, *native.gone):
         files[path] = None
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
@@ -214,8 +216,12 @@ def _outcome(
     }
     return Outcome(
         files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics,
-        tuple(sorted(guarded)),
+        tuple(sorted(guarded)), fact_folds={k: n for k, n in counts.items() if " " in k},
     )  # fmt: skip
+
+
+def _fact_key(row: FactRecord) -> tuple[str, str]:
+    return (row.subject, row.rule)
 
 
 def _finding_key(row: Finding) -> tuple[str, int, str, str]:

@@ -127,12 +127,12 @@ class Language:
         lines = [f"{self.release}: " + (", ".join(f"{n} {word}" for word, n in sorted(counts.items())) or "no facts")]
         for row in rows:
             standing = Counter(store[3] for store in row["stores"])
-            told = "".join(f", {n} stores {word}" for word, n in sorted(standing.items()))
-            asked = f"asked in {len(row['readers'])} modules" if row["readers"] else "not asked"
+            told = ", ".join(f"{n} {word}" for word, n in sorted(standing.items()))
+            told = f"; stores: {told}" if told else ""
             lines.append(f"{row['status']:10} {row['subject']} = {_values(row)}")
-            lines.append(f"           {row['rule']} ({row['location']}); {asked}{told}")
+            lines.append(f"           {row['rule']} ({row['location']}); {_asked(row)}{told}")
             if full:
-                lines.append(f"           because: {row['because']} The rule folded {row['folds_of_rule']} places.")
+                lines.append(f"           because: {row['because']}")
                 lines += [f"           asked in {module}" for module in row["readers"]]
             for path, line, text, word in row["stores"]:
                 if full or word == "breaks":
@@ -160,8 +160,7 @@ class Language:
             + ("" if row["matched"] else "; it matches nothing")
         )
         for fact in facts:
-            asked = f"asked in {len(fact['readers'])} modules" if fact["readers"] else "not asked"
-            lines.append(f"  fact {fact['subject']} = {_values(fact)}: {fact['status']}, {asked}")
+            lines.append(f"  fact {fact['subject']} = {_values(fact)}: {fact['status']}, {_asked(fact)}")
         kinds = Counter(r["what"] for r in ledger)
         if kinds:
             lines.append("  removed: " + ", ".join(f"{n} {what}" for what, n in sorted(kinds.items())))
@@ -172,6 +171,15 @@ class Language:
         if len(ledger) > _SHOWN:
             lines.append(f"  and {len(ledger) - _SHOWN} more (ledger.json)")
         return {"rule": row, "facts": facts, "removals": ledger, "lines": lines}
+
+
+def _asked(row: dict[str, Any]) -> str:
+    """Who asked for a fact, and how many places it decided."""
+    asked, folds = len(row["readers"]), row["folds"]
+    if not asked and not folds:
+        return "not asked"
+    where = f"asked in {asked} module{'s' if asked != 1 else ''}, " if asked else ""
+    return f"{where}folded {folds} place{'s' if folds != 1 else ''}"
 
 
 def _values(row: dict[str, Any]) -> str:

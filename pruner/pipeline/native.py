@@ -116,8 +116,8 @@ def _edit(path: str, data: bytes, values: MacroFacts, macros: Mapping[str, Fact]
         cause = _cause(names, macros, policy)
         edits.append(Edit(starts[first], starts[last + 1], b"", cause))
         out.removals.append(Removal(path, first + 1, last + 1, "branch", "", cause))
-        for rule in cause.rules:
-            out.folds[rule] = out.folds.get(rule, 0) + 1
+        for key in (*cause.rules, *(f"{macros[n].rule} {macros[n].subject}" for n in sorted(names))):
+            out.folds[key] = out.folds.get(key, 0) + 1
     for line, old, new, names in branches.renamed:
         at = data.index(old.encode(), data.index(b"#", starts[line]))
         stop = at + len(old)

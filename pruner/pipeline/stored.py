@@ -12,7 +12,7 @@ from pruner.model import Edit, Outcome, Policy, Range, Snapshot
 NAME = "graph.json"
 FORMAT = "prune-graph/2"
 FACTS = "facts.json"
-FACTS_FORMAT = "prune-facts/1"
+FACTS_FORMAT = "prune-facts/2"
 
 
 def line_map(data: bytes, edits: Sequence[Edit]) -> list[list[int]]:
@@ -130,7 +130,7 @@ def facts(policy: Policy, outcome: Outcome) -> bytes:
             "because": policy.by_id[record.rule].because,
             "status": record.status,
             "readers": list(record.readers),
-            "folds_of_rule": outcome.folds.get(record.rule, 0),
+            "folds": record.folds,
             "stores": [[s.path, s.line, s.text, s.standing] for s in record.stores],
         }
         if fact.valid_from:

@@ -226,3 +226,27 @@ def test_a_fact_that_only_its_own_module_asks_for_is_judged_as_well() -> None:
     lamp += "def shine():\n    return 1 if COLOUR == 'red' else 2\n"
     result = prune({"app.py": lamp}, facts={"app.COLOUR": ["red"]})
     assert result["app.py"] == lamp and result.findings == ["PR221"]
+
+
+def test_each_fact_says_how_many_places_it_folded() -> None:
+    app = "from plat import is_hip, is_npu\n\n\ndef f(x):\n    if is_hip():\n        return 1\n    if is_hip() and x:\n"
+    app += "        return 2\n    if is_hip() or is_npu():\n        return 3\n    return 4 if is_npu() else 5\n"
+    plat = "def is_hip():\n    return probe()\n\n\ndef is_npu():\n    return probe()\n\n\ndef is_xpu():\n    return probe()\n"
+    rules = "rules:\n  - {id: a, because: So., root: [app]}\n  - id: b\n    because: So.\n"
+    rules += "    assume: {plat.is_hip(): false, plat.is_npu(): false, plat.is_xpu(): false}\n"
+    result = prune({"app.py": app, "plat.py": plat}, rules=rules)
+    assert {r.subject: (r.status, r.folds) for r in result.outcome.facts} == {
+        "plat.is_hip()": ("admitted", 3),
+        "plat.is_npu()": ("admitted", 2),
+        "plat.is_xpu()": ("not asked", 0),
+    }
+    assert result.outcome.folds == {"b": 4}
+
+
+def test_a_fact_from_a_point_on_is_guarded_where_its_class_can_be_asked() -> None:
+    conf = "class Args:\n    def __init__(self):\n        self.device = None\n\n    def resolve(self):\n        self.device = find()\n"
+    rules = "rules:\n  - {id: a, because: So., root: [conf]}\n  - id: b\n    because: So.\n"
+    rules += "    assume: {conf.Args.device: {values: cuda, valid_from: conf.Args.resolve()}}\n"
+    result = prune({"conf.py": conf}, rules=rules)
+    assert [r.status for r in result.outcome.facts] == ["guarded"] and "PR222" not in result.findings
+    assert "_prune_guard" in result["conf.py"]
