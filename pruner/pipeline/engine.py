@@ -215,7 +215,9 @@ def _outcome(
         "files_edited": len(edits),
     }
     return Outcome(
-        files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots), tuple(live.edges), statistics,
+        files, edits, tuple(removals), tuple(findings), folds, ranges, tuple(live.roots),
+        tuple(sorted(live.edges)),  # marking meets them in the order of sets, another one in each process
+        statistics,
         tuple(sorted(guarded)), fact_folds={k: n for k, n in counts.items() if " " in k},
     )  # fmt: skip
 

@@ -88,7 +88,7 @@ def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
 
 
 def edges_of(graph: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str, int]]:
-    """(source, target, kind, path, line) of each edge of a stored graph, as the run recorded them."""
+    """(source, target, kind, path, line) of each edge of a stored graph, sorted."""
     nodes, kinds, paths, edges = graph["nodes"], graph["kinds"], graph["paths"], graph["edges"]
     for at in range(0, len(edges), 5):
         source, target, kind, path, line = edges[at : at + 5]

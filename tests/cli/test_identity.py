@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from pruner.pipeline import RunOptions, run
-from tests.cli.test_cache import contents
+from tests.cli.test_cache import ROOT, contents
 
 MODULE = """\
 from plat import is_hip
@@ -61,9 +64,11 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in {
         "pkg/__init__.py": "",
         "pkg/extra.py": "hip_only = 1\n",
+        "names.py": "".join(f"def name_{n}():\n    return {n}\n\n\n" for n in range(20)),
         "plat.py": "def is_hip():\n    return probe()\n",
         "conf.py": "MODE = probe()\n\n\ndef set_mode(mode):\n    global MODE\n    MODE = mode\n\n\ndef get_mode():\n    return MODE\n",
         "app.py": "import conf\nfrom pkg.m0 import Worker0\n\nWorker0().run()\nif conf.MODE == 'slow':\n    conf.set_mode(1)\n"
+        + "import names\n\nprint(getattr(names, f'name_{probe()}'))\n"
         + "if conf.get_mode() == 'hip':\n    import pkg.extra\n",
     }.items():
         (folder / name).write_text(text)
@@ -101,6 +106,16 @@ def first(upstream: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
 def same(left: dict[str, bytes], right: dict[str, bytes]) -> None:
     assert left.keys() == right.keys()
     assert [name for name in left if left[name] != right[name]] == []
+
+
+def test_another_order_of_sets(first: dict[str, bytes], upstream: Path, tmp_path: Path) -> None:
+    main, more = place_rules(tmp_path / "rules")
+    command = [sys.executable, "-m", "pruner", "--rules", str(main), "--rules", str(more), "--upstream", str(upstream)]
+    command += ["--output", str(tmp_path / "out"), "--reports", str(tmp_path / "reports"), "-j", "2"]
+    where = {"PYTHONHASHSEED": "12345", "PRUNE_CACHE": str(tmp_path / "cache")}
+    subprocess.run(command, cwd=ROOT, env=os.environ | where, check=True, capture_output=True, timeout=120)
+    found = {f"out/{k}": v for k, v in contents(tmp_path / "out").items()}
+    same(first, found | {f"reports/{k}": v for k, v in contents(tmp_path / "reports").items()})
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
