@@ -289,7 +289,7 @@ class Marker:
         item.decided = unit if unit.changes or unit.globals else None
         state.touched |= unit.changes
         self._take(module, node, unit)
-        for name in dynamic.declared(item.stmt):
+        for name in sorted(dynamic.declared(item.stmt)):
             self.use_name(name)
         if item.names == ("__all__",) and not state.summary.plain_all:
             for text in unit.remains.texts:  # a list that code extends is not edited: its names stay
@@ -390,7 +390,7 @@ class Marker:
         method.decided = unit if unit.changes or unit.globals else None
         self.out.states[module].touched |= unit.changes
         self._take(module, node, unit)
-        for name in dynamic.declared(method.stmt) - {method.stmt[3]}:
+        for name in sorted(dynamic.declared(method.stmt) - {method.stmt[3]}):
             self.use_name(name)
 
     def _run_import(self, state: ModuleState, item: Item, node: str) -> None:
@@ -466,9 +466,9 @@ class Marker:
             self._chain(target[0], target[1], target[2] + path, node, pos)
         for stmt, index, status in unit.imports:
             self._local_import(module, node, stmt, index, status, (stmt[1], index) in unit.loose)
-        for name in remains.attributes:
+        for name in sorted(remains.attributes):  # sets of strings: their order is not that of the next run
             self.use_name(name)
-        for name in dynamic.spellings(remains):
+        for name in sorted(dynamic.spellings(remains)):
             self.use_name(name)
         listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
         dynamic.texts(self, module, node, remains.texts, listing)

@@ -67,7 +67,8 @@ class ModuleTable:
                 return module, ".".join(parts[cut:])
         return None
 
-    def absolute(self, summary: Summary, name: str, level: int) -> str:
+    @staticmethod
+    def absolute(summary: Summary, name: str, level: int) -> str:
         """The absolute name of a possibly relative import."""
         if not level:
             return name

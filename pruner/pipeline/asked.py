@@ -17,7 +17,7 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
 from pruner.pipeline.native import without_macros
 from pruner.pipeline.targets import drops_of
-from pruner.verify.catalogue import Catalogue, Entry
+from pruner.verify.catalogue import Catalogue, Entry, statements
 
 
 @dataclass(slots=True)
@@ -66,7 +66,8 @@ def answers(policy: Policy, outcome: Outcome, package: str, trees: tuple[Catalog
     if not guards:
         return Answers(command=package)
     found = Answers(command=package)
-    work = _Work(policy, up, out, drops_of(policy, table, set()), found)
+    drops = drops_of(policy, table, set())
+    work = _Work(policy, up, out, drops, found, Needs(up, drops))
     for guard in guards:
         found.guards[guard.key] = work.guard(guard)
     if any(guard.facts for guard in guards):
@@ -82,6 +83,7 @@ class _Work:
     out: Catalogue
     drops: Drops
     found: Answers
+    needed: Needs
 
     def guard(self, guard: Guard) -> Any:
         start = tuple(guard.of.split(".")[1:])
@@ -124,7 +126,7 @@ class _Work:
                 if rule:
                     wanted = gone.setdefault(key, (rule, []))[1]
                     wanted.append(f"{name}[{key}]")
-                    wanted += [m for m in needs(self.up, self.drops, entry) if m not in wanted]
+                    wanted += [m for m in self.needed.of(entry) if m not in wanted]
         return {key: (rule, f"a rule with {_keep(wanted)}") for key, (rule, wanted) in sorted(gone.items())}
 
     def _rule(self, table: str, key: str) -> str:
@@ -157,7 +159,7 @@ class _Work:
 
     def _member(self, package: str, module: str) -> str:
         line = f"`dynamic: {{package: {package}, members: [{module.removeprefix(package + '.')}]}}`"
-        wanted = needs(self.up, self.drops, Entry("", 0), module)
+        wanted = self.needed.of(Entry("", 0), module)
         return f"rules with {line} and {_keep(wanted)}" if wanted else f"a rule with {line}"
 
 
@@ -166,28 +168,40 @@ def _keep(targets: list[str]) -> str:
     return f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in targets)}]`"
 
 
-def needs(up: Catalogue, drops: Drops, entry: Entry, module: str = "") -> list[str]:
-    """Dropped modules that an entry's value, or a dropped module, imports, and what those import by the same rule.
+class Needs:
+    """What of the dropped modules something needs; imports of a module are read once."""
 
-    Not further: auto-round's module names Ascend's kernels under a test that is false here anyway.
-    """
-    owner = {path: name for name, (path, _) in up.paths.items()}
-    queue = [(module, drops.modules[module])] if module in drops.modules else []
-    if entry.node is not None:
-        home = owner.get(entry.path, "")
-        tree = up.tree(home)
-        wanted = [t for t, bound in _imports(home, up, ast.walk(tree) if tree else ()) if bound in entry.names]
-        wanted += [t for t, _ in _imports(home, up, ast.walk(entry.node))]
-        queue += [(t, drops.modules[t]) for t in wanted if t in drops.modules]
-    found: set[str] = set()
-    while queue:
-        name, rule = queue.pop()
-        if name in found or drops.modules.get(name) != rule:
-            continue
-        found.add(name)
-        tree = up.tree(name)
-        queue += [(target, rule) for target, _ in _imports(name, up, ast.walk(tree) if tree else ())]
-    return sorted(found)
+    def __init__(self, up: Catalogue, drops: Drops) -> None:
+        self._up, self._drops = up, drops
+        self._owner = {path: name for name, (path, _) in up.paths.items()}
+        self._imports: dict[str, list[tuple[str, str]]] = {}
+
+    def of(self, entry: Entry, module: str = "") -> list[str]:
+        """Dropped modules that an entry's value, or a dropped module, imports, and what those import by the same rule.
+
+        Not further: auto-round's module names Ascend's kernels under a test that is false here anyway.
+        """
+        dropped = self._drops.modules
+        queue = [(module, dropped[module])] if module in dropped else []
+        if entry.node is not None:
+            home = self._owner.get(entry.path, "")
+            wanted = [t for t, bound in self._of_module(home) if bound in entry.names]
+            wanted += [t for t, _ in _imports(home, self._up, statements(entry.node))]
+            queue += [(t, dropped[t]) for t in wanted if t in dropped]
+        found: set[str] = set()
+        while queue:
+            name, rule = queue.pop()
+            if name in found or dropped.get(name) != rule:
+                continue
+            found.add(name)
+            queue += [(target, rule) for target, _ in self._of_module(name)]
+        return sorted(found)
+
+    def _of_module(self, module: str) -> list[tuple[str, str]]:
+        if module not in self._imports:
+            tree = self._up.tree(module)
+            self._imports[module] = list(_imports(module, self._up, statements(tree) if tree else ()))
+        return self._imports[module]
 
 
 def _imports(home: str, up: Catalogue, nodes: Iterable[ast.AST]) -> Iterable[tuple[str, str]]:

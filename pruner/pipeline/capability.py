@@ -21,7 +21,8 @@ def catalogues(snapshot: Snapshot, outcome: Outcome) -> tuple[Catalogue, Catalog
     def kept(path: str) -> bytes | None:
         return outcome.files[path] if path in outcome.files else snapshot.read(path)
 
-    return Catalogue(paths, snapshot.read), Catalogue(paths, kept)
+    up = Catalogue(paths, snapshot.read)
+    return up, Catalogue(paths, kept, up)
 
 
 def capabilities(

@@ -14,6 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from pruner.model import Outcome, Policy, Snapshot
@@ -22,12 +23,14 @@ from pruner.pipeline.platforms import classified, ruled_out, words
 NAME = "inventory.json"
 FORMAT = "prune-inventory/1"
 
-_PREDICATE = re.compile(rb"\b_?(?:is|use|has|supports?)_[a-z0-9_]+")
+# One pattern for each word, and a look by hand at what stands before it: a literal start is four times as fast.
+_PREDICATES = [re.compile(rb"%b_[a-z0-9_]+" % word) for word in (b"is", b"use", b"has", b"supports?")]
 _VARIABLE = re.compile(
     rb"(?:envs\.|getenv\(\s*[\"']|environ(?:\.get)?[\[(]\s*[\"']|env_var\(\s*[\"'])([A-Z][A-Z0-9_]+)"
 )
 _STRINGS = re.compile(rb"(?:[=!]= ?|\bin ?[\[({] ?|: )[\"']\w+[\"'](?:, ?[\"']\w+[\"'])*")
 _WORD = re.compile(rb"[\"'](\w+)[\"']")
+_WORDS = re.compile(rb"\w")
 _LOADS = re.compile(rb"\b(import_module|__import__|iter_modules|walk_packages)\((?!\s*[\"'][^\"'\n]*[\"']\s*[,)])")
 _ENUM = re.compile(rb"^class (\w+)\([^)\n]*(?:Enum|Flag)[^)\n]*\):\n((?:(?:[ \t]+[^\n]*)?\n)+)", re.MULTILINE)
 _MEMBER = re.compile(rb"^[ \t]+([A-Z][A-Z0-9_]*) *= *\S", re.MULTILINE)
@@ -35,7 +38,9 @@ _ROUTE = re.compile(rb"^\s*@\w+\.(?:get|post|put|delete|patch|api_route|websocke
 _OPTION = re.compile(rb"add_argument\(\s*(?:[\"']-\w[\"'],\s*)?[\"'](--[a-z][a-z0-9-]+)")
 _ARGUMENTS = re.compile(rb"^class \w+Args\b", re.MULTILINE)
 _MODEL = re.compile(rb"^EntryClass\b[^=\n]*=\s*(\[[^\]]*\]|\w+)", re.MULTILINE)
-_TABLE = re.compile(rb"^[A-Z_]*(?:CHOICES|BACKENDS|METHODS|REGISTRY|ALGORITHMS|FORMATS)[A-Z_]*\b[^=\n]*=", re.MULTILINE)
+_TABLES = ("CHOICES", "BACKENDS", "METHODS", "REGISTRY", "ALGORITHMS", "FORMATS")
+_TABLE = re.compile(rb"^[A-Z_]*(?:%b)[A-Z_]*\b[^=\n]*=" % "|".join(_TABLES).encode(), re.MULTILINE)
+_NAMED = tuple(word.encode() for word in _TABLES)
 
 
 def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str, Any]:
@@ -65,10 +70,11 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str,
                 _place(row, name, data, at, module, file.path)
         _together(names, found, data, known)
         kept.update((kind, name) for kind, name, _ in (found if after is data else _names(after or b"", vendors)))
-        for kind, name in _capabilities(data, module):
+        offered = list(_capabilities(data, module))
+        for kind, name in offered:
             capable.setdefault(kind, {}).setdefault(name, False)
         if after is not None:
-            for kind, name in _capabilities(after, module):
+            for kind, name in offered if after is data else _capabilities(after, module):
                 capable.setdefault(kind, {})[name] = True
             loads += [[file.path, after.count(b"\n", 0, m.start()) + 1, m[1].decode()] for m in _loads(after)]
     out: dict[str, Any] = {"format": FORMAT, "names": {}, "loads": loads, "folders": folders}
@@ -102,8 +108,11 @@ def _folder(folders: dict[str, list[int]], path: str, kept: bool) -> None:
 
 def _names(data: bytes, vendors: frozenset[str]) -> Iterator[tuple[str, str, int]]:
     """(kind, name, byte) of each name of interest."""
-    for found in _PREDICATE.finditer(data):
-        yield "predicate", found[0].decode(), found.start()
+    for found in chain.from_iterable(pattern.finditer(data) for pattern in _PREDICATES):
+        start = found.start()
+        start -= data[start - 1 : start] == b"_"
+        if not _WORDS.match(data, start - 1 if start else len(data)):
+            yield "predicate", data[start : found.end()].decode(), start
     if b"env" in data:
         for found in _VARIABLE.finditer(data):
             yield "environment", found[1].decode(), found.start()
@@ -163,7 +172,8 @@ def _capabilities(data: bytes, module: str) -> Iterator[tuple[str, str]]:
     if b"EntryClass" in data:
         for found in _MODEL.finditer(data):
             yield from (("model", name.decode()) for name in re.findall(rb"[A-Za-z]\w+", found[1]))
-    if _TABLE.search(data) or _ARGUMENTS.search(data):
+    # What a plain search rules out needs no regular expression: these two cost more than all others.
+    if (any(word in data for word in _NAMED) and _TABLE.search(data)) or (b"Args" in data and _ARGUMENTS.search(data)):
         yield from _parsed(data, module)
 
 

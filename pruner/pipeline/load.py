@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import multiprocessing
 import os
+import threading
 import tokenize
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
@@ -42,8 +43,18 @@ def lower_file(path: Path) -> Lowered:
         return lower_broken(data), message, lines
 
 
+def _lower_ahead(path: Path, module: str, package: bool) -> tuple[Lowered, list[str]]:
+    """A lowered file with the modules that it may import, for the workers."""
+    row = lower_file(path)
+    return row, _imports(scan.build(path.name, module, package, row[0], row[2])) if row[0] else []
+
+
 class Loader:
-    """Gives summaries of modules; remembers files that nobody can read."""
+    """Gives summaries of modules; remembers files that nobody can read.
+
+    Workers follow imports ahead of the analysis, by themselves: were a file sent to them only when the one
+    that imports it is looked at, they would stand still while the analysis waits for one file after another.
+    """
 
     def __init__(self, snapshot: Snapshot, jobs: int, known: Mapping[str, Lowered] | None = None) -> None:
         """``known``: lowered forms of earlier runs, by the digest of the file's bytes."""
@@ -56,7 +67,8 @@ class Loader:
         self.paths = module_paths(snapshot)
         self.table = ModuleTable(self.paths, self.load)
         self.summaries: dict[str, Summary | None] = {}
-        self._futures: dict[str, Future[Lowered]] = {}
+        self._futures: dict[str, Future[tuple[Lowered, list[str]]]] = {}
+        self._lock = threading.Lock()  # of _futures, which grows from the pool's thread as well
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
         if jobs > 1 and len(self.paths) > 200:
@@ -74,8 +86,13 @@ class Loader:
         digest = self._digests.get(path, "")
         row = self.known.get(digest)
         if row is None:
-            future = self._futures.pop(module, None)
-            row = future.result() if future is not None else lower_file(self.snapshot.root / path)
+            with self._lock:
+                future = self._futures.get(module)
+            # A file that still waits behind others is read here: this process has nothing else to do.
+            if future is None or future.cancel():
+                row = lower_file(self.snapshot.root / path)
+            else:
+                row = future.result()[0]
         if digest:
             self.used[digest] = row
         lowered, status, lines = row
@@ -91,20 +108,31 @@ class Loader:
             self.untouchable.add(module)
         self.summaries[module] = summary
         if summary is not None and self._pool is not None:
-            self._prefetch(summary)
+            self._ahead(_imports(summary))
         return summary
 
-    def _prefetch(self, summary: Summary) -> None:
-        for target in _imports(summary, self.table):
-            if (
-                target in self.paths
-                and target not in self.summaries
-                and target not in self._futures
-                and target not in self.excluded
-                and self._digests.get(self.paths[target][0]) not in self.known
-            ):
-                assert self._pool is not None
-                self._futures[target] = self._pool.submit(lower_file, self.snapshot.root / self.paths[target][0])
+    def _ahead(self, modules: Iterable[str]) -> None:
+        """Send modules to the workers that nobody has sent."""
+        pool = self._pool
+        for module in modules:
+            if module not in self.paths or module in self.summaries or module in self.excluded:
+                continue
+            path, package = self.paths[module]
+            if self._digests.get(path) in self.known:
+                continue
+            with self._lock:
+                if module in self._futures or pool is None:
+                    continue
+                try:
+                    future = pool.submit(_lower_ahead, self.snapshot.root / path, module, package)
+                except RuntimeError:  # the pool is shut down meanwhile
+                    return
+                self._futures[module] = future
+            future.add_done_callback(self._arrived)
+
+    def _arrived(self, future: Future[tuple[Lowered, list[str]]]) -> None:
+        if not future.cancelled() and future.exception() is None:  # whoever asks for the file meets the fault
+            self._ahead(future.result()[1])
 
     def pause(self) -> None:
         """Stop the workers: what is still asked for is read here."""
@@ -137,7 +165,7 @@ def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:
     return found
 
 
-def _imports(summary: Summary, table: ModuleTable) -> list[str]:
+def _imports(summary: Summary) -> list[str]:
     """Modules that the file may import, at any depth (a superset: nothing is folded)."""
     found: list[str] = []
     stack: list[object] = [summary.body]
@@ -148,7 +176,7 @@ def _imports(summary: Summary, table: ModuleTable) -> list[str]:
         if part[0] == "import" and len(part) == 5:
             found += [name for name, _ in part[3]]
         elif part[0] == "from" and len(part) == 7:
-            module = table.absolute(summary, part[3], part[4])
+            module = ModuleTable.absolute(summary, part[3], part[4])
             found.append(module)
             found += [f"{module}.{name}" for name, _ in part[5]]
         elif part[0] in ("def", "class", "if", "try", "with", "for", "while", "match"):

@@ -21,6 +21,7 @@ from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, stored
 from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
+from pruner.pipeline.beside import beside
 from pruner.pipeline.capability import capabilities, catalogues
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.collector import collector_paused
@@ -102,37 +103,44 @@ def _run(
                 cache.store(store, name_of, outcome)
                 if len(forms) > known:
                     cache.store_files(store, forms)
-        trees = catalogues(snapshot, outcome)
-        able = capabilities(snapshot, policy, rules, trees) if facts is None else None
-        if able is not None:
-            outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
-        counted = report.counts(able[0]) if able is not None else None
-        extra = _extra(snapshot, policy, outcome, below, trees, counted)
-        progress("write", 0.0)
-        verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
-        refuted = any(v.result == "refuted" for v in verdicts)
-        document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
-        if over is not None:
-            document["overlay"] = over.document()
-        if not options.dry_run and options.reports is not None:
-            progress("report", 0.0)
+        made, reports = outcome, None if options.dry_run else options.reports
+        with beside(options.jobs if reports else 1, lambda: _looked_up(snapshot, policy, made, store)) as looked_up:
+            trees = catalogues(snapshot, outcome)
+            able = capabilities(snapshot, policy, rules, trees) if facts is None else None
+            if able is not None:
+                outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
+            counted = report.counts(able[0]) if able is not None else None
+            extra = _extra(snapshot, policy, outcome, below, trees, counted)
+            progress("write", 0.0)
+            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
+            refuted = any(v.result == "refuted" for v in verdicts)
+            document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
+            if over is not None:
+                document["overlay"] = over.document()
+            if reports is not None:
+                progress("report", 0.0)
 
-            def fill(folder: Path) -> None:
-                report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
-                (folder / stored.NAME).write_bytes(stored.render(snapshot, outcome))
-                (folder / inventory.NAME).write_bytes(_inventory(snapshot, policy, outcome, store))
-                if able is not None:
-                    (folder / "capabilities.json").write_bytes(report.capability_bytes(able[0]))
-                    (folder / "capabilities.md").write_text(report.capability_markdown(able[0]), "utf-8")
-                (folder / stored.FACTS).write_bytes(stored.facts(policy, outcome))
+                def fill(folder: Path) -> None:
+                    report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
+                    for name, data in looked_up().items():
+                        (folder / name).write_bytes(data)
+                    if able is not None:
+                        (folder / "capabilities.json").write_bytes(report.capability_bytes(able[0]))
+                        (folder / "capabilities.md").write_text(report.capability_markdown(able[0]), "utf-8")
+                    (folder / stored.FACTS).write_bytes(stored.facts(policy, outcome))
 
-            # A refuted tree's reports lie beside it: the good ones speak of the tree that stays.
-            aside = options.reports.with_name(f"{options.reports.name}.refuted")
-            emit.emit_reports(aside if refuted else options.reports, fill)
-            if not refuted:
-                shutil.rmtree(aside, ignore_errors=True)
+                # A refuted tree's reports lie beside it: the good ones speak of the tree that stays.
+                aside = reports.with_name(f"{reports.name}.refuted")
+                emit.emit_reports(aside if refuted else reports, fill)
+                if not refuted:
+                    shutil.rmtree(aside, ignore_errors=True)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
     return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits, policy.shown)
+
+
+def _looked_up(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> dict[str, bytes]:
+    """What later commands look things up in, by file name: the stored graph and the inventory."""
+    return {stored.NAME: stored.render(snapshot, outcome), inventory.NAME: _inventory(snapshot, policy, outcome, store)}
 
 
 def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -25,11 +26,21 @@ class Entry:
 
 
 class Catalogue:
-    """Tables of one tree. ``read`` gives a path's bytes, or None when the tree has no such file."""
+    """Tables of one tree. ``read`` gives a path's bytes, or None when the tree has no such file.
 
-    def __init__(self, paths: Mapping[str, tuple[str, bool]], read: Callable[[str], bytes | None]) -> None:
+    ``other``: the tree beside it; what has the same bytes there is parsed once.
+    """
+
+    def __init__(
+        self,
+        paths: Mapping[str, tuple[str, bool]],
+        read: Callable[[str], bytes | None],
+        other: Catalogue | None = None,
+    ) -> None:
         self.paths = paths
         self._read = read
+        self._other = other
+        self._makers: dict[str, dict[str, set[str]]] = {}
         self._trees: dict[str, ast.Module | None] = {}
         self._entries: dict[str, dict[str, Entry] | None] = {}
         self._offered: dict[tuple[str, str], dict[str, tuple[str, Entry]]] = {}
@@ -38,8 +49,15 @@ class Catalogue:
         """The syntax tree of a module; None when it is gone or cannot be read."""
         if module not in self._trees:
             data = self._read(self.paths[module][0]) if module in self.paths else None
-            self._trees[module] = _parse(data) if data is not None else None
+            if data is not None and self._other is not None and self._other.holds(module, data):
+                self._trees[module] = self._other.tree(module)
+            else:
+                self._trees[module] = _parse(data) if data is not None else None
         return self._trees[module]
+
+    def holds(self, module: str, data: bytes) -> bool:
+        """Whether this tree's module has these bytes."""
+        return module in self.paths and self._read(self.paths[module][0]) == data
 
     def split(self, dotted: str) -> tuple[str, str]:
         """The longest prefix that is a module of the tree, and the rest."""
@@ -80,9 +98,22 @@ class Catalogue:
                 for key, row, item in _keys(value):
                     found.setdefault(key, Entry(path, row, _names(item), item))
         if known and not isinstance(scope, ast.FunctionDef):
-            for key, entry in _registered(path, tree, rest):
+            registering = self._storing(module, tree).get(name, set())
+            for key, entry in _registered(path, tree, registering):
                 found.setdefault(key, entry)
         return found if known else None
+
+    def _storing(self, module: str, tree: ast.Module) -> dict[str, set[str]]:
+        """Functions of the module that store into a table, by the table's last name. Remembered."""
+        found = self._makers.get(module)
+        if found is None:
+            found = self._makers[module] = {}
+            for function in statements(tree):
+                if isinstance(function, ast.FunctionDef):
+                    for part in statements(function):
+                        for table in _stored(part):
+                            found.setdefault(table, set()).add(function.name)
+        return found
 
     def symbol(self, target: str) -> Entry | None:
         """A definition or binding ``pkg.mod:Class.name`` (or a module ``pkg.mod``), where it stands."""
@@ -172,6 +203,16 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
         stack += reversed(inner)
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and the statements below it, at any depth, nearest first: a tenth of what ``ast.walk`` visits."""
+    queue = deque([node])
+    while queue:
+        part = queue.popleft()
+        yield part
+        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+            queue.extend(getattr(part, field, ()))
+
+
 def definitions(scope: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
     """Functions and classes of a scope."""
     for node in _own(scope):
@@ -243,17 +284,11 @@ def _members(path: str, node: ast.ClassDef) -> Iterator[tuple[str, Entry]]:
                     yield item.value.value, Entry(path, item.lineno)
 
 
-def _registered(path: str, tree: ast.Module, table: str) -> Iterator[tuple[str, Entry]]:
-    """Entries that a function of the module makes, called or used as a decorator with a constant key."""
-    last = table.rpartition(".")[2]
-    registering = {
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and any(_stores_into(part, last) for part in ast.walk(node))
-    }
+def _registered(path: str, tree: ast.Module, registering: set[str]) -> Iterator[tuple[str, Entry]]:
+    """Entries that functions of the module make, called or used as a decorator with a constant key."""
     if not registering:
         return
-    for node in ast.walk(tree):
+    for node in statements(tree):
         calls = getattr(node, "decorator_list", [])
         if isinstance(node, ast.Expr):
             calls = [node.value]
@@ -264,9 +299,11 @@ def _registered(path: str, tree: ast.Module, table: str) -> Iterator[tuple[str, 
                     yield str(call.args[0].value), Entry(path, call.lineno, _names(node), node)
 
 
-def _stores_into(node: ast.AST, table: str) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    return any(isinstance(t, ast.Subscript) and ast.unparse(t.value).rpartition(".")[2] == table for t in targets)
+def _stored(node: ast.AST) -> Iterator[str]:
+    """Last names of the tables that a statement stores into: ``pkg.T[key] = ...``."""
+    for target in node.targets if isinstance(node, ast.Assign) else ():
+        if isinstance(target, ast.Subscript):
+            yield ast.unparse(target.value).rpartition(".")[2]
 
 
 def _names(node: ast.AST) -> frozenset[str]:

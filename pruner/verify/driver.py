@@ -12,10 +12,8 @@ from pathlib import Path
 from pruner.errors import cannot
 from pruner.model import Verdict
 from pruner.verify import capabilities, native, phases
-from pruner.verify.catalogue import Catalogue
 from pruner.verify.discard import allowed
 from pruner.verify.dynamic import Dynamic
-from pruner.verify.guarding import Guarding
 from pruner.verify.imports import Imports
 from pruner.verify.lint import added, compiles, imports_in_function, ruff
 from pruner.verify.liveness import Liveness
@@ -46,14 +44,13 @@ class Run:
         checks: frozenset[str],
         wanted: capabilities.Wanted | None = None,
     ) -> None:
-        self.wanted = wanted
         self.checks = checks
         self.macros, self.taken = take_macros(stated)
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.out = Tree(output, python_root)
         facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
-        setup = phases.Setup(upstream, output, python_root, stated, checks, facts)
+        setup = phases.Setup(upstream, output, python_root, stated, checks, facts, wanted)
         self.changed = {
             path
             for path in self.out.files.keys() & self.up.files.keys()
@@ -86,13 +83,18 @@ class Run:
             if "native" in self.checks:
                 self._native()
             lint: Future[None] | None = thread.submit(self._lint) if "lint" in self.checks else None
-            self._whole(reads)
+            compared = self._compared(reads)
+            # What judges the whole tree here leaves the workers idle: these two need nothing of it.
+            beside = [self.workers.later(task, self.kept) for task in (phases.guards, phases.capable)]
+            if compared is not None:
+                self._whole(*compared)
             if lint is not None:
                 lint.result()
-        if "guards" in self.checks:
-            self._guards()
-        if "capabilities" in self.checks and self.wanted is not None:
-            self._capabilities(self.wanted)
+        for check in beside:
+            answer = check()
+            if answer is not None:
+                self.seconds[answer.check] += answer.seconds
+                self.verdict(answer.check, answer.covered, answer.problems)
         self.workers.close()
         return [self.verdicts[check] for check in CHECKS if check in self.verdicts]
 
@@ -184,19 +186,6 @@ class Run:
             "discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems
         )
 
-    def _guards(self) -> None:
-        clock = time.process_time()
-        guarding = Guarding(self.out, self.stated)
-        problems = guarding.run(self.kept)
-        self.seconds["guards"] += time.process_time() - clock
-        self.verdict("guards", f"{guarding.count} guarded functions of {len(self.stated.guards)} guards", problems)
-
-    def _capabilities(self, wanted: capabilities.Wanted) -> None:
-        clock = time.process_time()
-        rows = capabilities.judge(wanted, catalogue_of(self.up), catalogue_of(self.out), self.stated)
-        self.seconds["capabilities"] += time.process_time() - clock
-        self.verdict("capabilities", capabilities.said(rows), capabilities.problems(rows))
-
     def _left(self, rule: str, text: str) -> list[str]:
         if text.startswith("name:"):
             return []
@@ -219,9 +208,10 @@ class Run:
 
     # -- the whole tree ------------------------------------------------------------------------
 
-    def _whole(self, reads: list[phases.Read]) -> None:
+    def _compared(self, reads: list[phases.Read]) -> tuple[Output, list[phases.Compared]] | None:
+        """Every changed file against upstream; None when no check asks for it."""
         if not self.checks & {"imports", "modules", "fold", "tokens"}:
-            return
+            return None
         output = Output(self.out, [row.survey for row in reads if row.survey is not None])
         comparable = sorted(self.changed)
         if "fold" in self.checks:
@@ -231,6 +221,9 @@ class Run:
         )
         for row in compared:
             self._spent(row.seconds)
+        return output, compared
+
+    def _whole(self, output: Output, compared: list[phases.Compared]) -> None:
         if "tokens" in self.checks:
             self._tokens(compared)
         clock = time.process_time()
@@ -330,9 +323,3 @@ def run(
         parts.append(read_case(facts_yaml))
     table = capabilities.read(rules)
     return Run(upstream, output, merge(parts), python_root, jobs, wanted, table).run()
-
-
-def catalogue_of(tree: Tree) -> Catalogue:
-    """The tables of a tree on disk."""
-    paths = {module: (path, tree.is_package(module)) for module, path in tree.modules.items()}
-    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None)

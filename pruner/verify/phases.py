@@ -7,13 +7,17 @@ import gc
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from pruner.verify import capabilities
+from pruner.verify.catalogue import Catalogue
 from pruner.verify.claims import FileResult
 from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
+from pruner.verify.guarding import Guarding
 from pruner.verify.hosts import Hosts
 from pruner.verify.lint import compiles
 from pruner.verify.record import Survey
@@ -36,6 +40,7 @@ class Setup:
     stated: Stated
     checks: frozenset[str]
     facts: frozenset[str]
+    wanted: capabilities.Wanted | None = None  # table of capabilities
 
 
 class State:
@@ -162,6 +167,45 @@ def compare_file(state: State, path: str) -> Compared:
                 result.fold.problems.extend(state.hosts.problems(path, module, before, after))
         result.seconds["fold"] = time.process_time() - clock
     return result
+
+
+@dataclass(slots=True)
+class Answer:
+    """What a check of the whole tree says that one worker makes by itself."""
+
+    check: str
+    covered: str
+    problems: list[str]
+    seconds: float
+
+
+def guards(state: State, kept: Sequence[str]) -> Answer | None:
+    """Check ``guards``, when it is asked for."""
+    if "guards" not in state.setup.checks:
+        return None
+    clock = time.process_time()
+    guarding = Guarding(state.out, state.setup.stated)
+    problems = guarding.run(kept)
+    covered = f"{guarding.count} guarded functions of {len(state.setup.stated.guards)} guards"
+    return Answer("guards", covered, problems, time.process_time() - clock)
+
+
+def capable(state: State, _kept: Sequence[str]) -> Answer | None:
+    """Check ``capabilities``, when it is asked for and the rules name a table."""
+    wanted = state.setup.wanted
+    if "capabilities" not in state.setup.checks or wanted is None:
+        return None
+    clock = time.process_time()
+    up = catalogue_of(state.up)
+    rows = capabilities.judge(wanted, up, catalogue_of(state.out, up), state.setup.stated)
+    problems = capabilities.problems(rows)
+    return Answer("capabilities", capabilities.said(rows), problems, time.process_time() - clock)
+
+
+def catalogue_of(tree: Tree, other: Catalogue | None = None) -> Catalogue:
+    """The tables of a tree on disk; ``other``: those of the tree beside it."""
+    paths = {module: (path, tree.is_package(module)) for module, path in tree.modules.items()}
+    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None, other)
 
 
 def module_effects(state: State, module: str) -> tuple[str, str, tuple[str, ...], float]:

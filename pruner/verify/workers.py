@@ -14,7 +14,7 @@ import signal
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -88,6 +88,16 @@ class Workers(Generic[S]):
             return [function(self.local, task)]
         futures = [pool.submit(_apply, function, [task]) for pool in self.pools]
         return [future.result()[0] for future in futures]
+
+    def later(self, function: Callable[[S, T], R], task: T) -> Callable[[], R]:
+        """Start ``function`` in the process with the least to do; the answer is a call away. Without processes: then."""
+        if self.local is not None:
+            local = self.local
+            return lambda: function(local, task)
+        index = self.loads.index(min(self.loads))
+        self.loads[index] += max(self.loads) - min(self.loads) + 1  # the next one goes to another
+        future = self.pools[index].submit(_apply, function, [task])
+        return lambda: cast(R, future.result()[0])
 
     def _share(self, key: str, size: int) -> int:
         if key not in self.homes:

@@ -1,0 +1,39 @@
+"""Work that another process does while this one goes on: what only the reports need is made during the checks."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pruner.verify.workers import die_with
+
+T = TypeVar("T")
+
+_SHARED: dict[str, Callable[[], Any]] = {}  # what a forked process finds, unpickled
+
+
+def _work() -> Any:
+    return _SHARED["work"]()
+
+
+@contextmanager
+def beside(jobs: int, work: Callable[[], T]) -> Iterator[Callable[[], T]]:
+    """Start ``work`` in a process of its own when there is more than one job; the yielded call gives its answer.
+
+    With one job the work is done when it is asked for. Raises what ``work`` raises.
+    """
+    if jobs < 2:
+        yield work
+        return
+    _SHARED["work"] = work
+    try:
+        context = multiprocessing.get_context("fork")
+        with ProcessPoolExecutor(1, context, initializer=die_with, initargs=(os.getpid(),)) as pool:
+            future = pool.submit(_work)
+            yield future.result
+    finally:
+        _SHARED.clear()
