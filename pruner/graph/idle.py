@@ -10,6 +10,7 @@ Blind to the order in which modules are loaded, but in a cycle.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -39,13 +40,15 @@ class Loading:
                 self.graph.add_edges_from((module, name) for name in self._stays(module, state))
 
     def _stays(self, module: str, state: ModuleState) -> list[str]:
-        """What importing a module surely loads by itself."""
-        found = parents(module)[:-1]
-        for item in state.items:
-            if item.kind in ("import", "star") and not item.conditional:
-                if item.live or item.stmt[1] in state.required:
-                    found += [p for target in self.marker.targets(state.summary, item) for p in parents(target)]
-        return [name for name in found if self._of_tree(name)]
+        """What importing a module surely loads by itself. Worked out again when more of its imports stay."""
+        imports = [i for i in state.items if i.kind in ("import", "star") and not i.conditional]
+        staying = tuple(i for i in imports if i.live or i.stmt[1] in state.required)
+        known = self.marker.staying.get(module)
+        if known is None or known[0] != len(staying) or known[1] is not state.items:
+            names = [p for item in staying for t in self.marker.targets(state.summary, item) for p in parents(t)]
+            found = [name for name in dict.fromkeys([*parents(module)[:-1], *names]) if self._of_tree(name)]
+            known = self.marker.staying[module] = (len(staying), state.items, found)
+        return known[2]
 
     def _of_tree(self, name: str) -> bool:
         return name in self.marker.table.paths and not self.marker.drops.module(name)
@@ -115,7 +118,8 @@ class Loading:
         return seen if found else set()
 
 
-def parents(module: str) -> list[str]:
+@cache
+def parents(module: str) -> tuple[str, ...]:
     """The packages of a module, outermost first, and the module."""
     parts = module.split(".")
-    return [".".join(parts[:cut]) for cut in range(1, len(parts) + 1)]
+    return tuple(".".join(parts[:cut]) for cut in range(1, len(parts) + 1))

@@ -24,7 +24,7 @@ from pruner.graph import dynamic
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, runtime_protocol
-from pruner.graph.idle import keep_effects
+from pruner.graph.idle import keep_effects, parents
 from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
@@ -94,6 +94,10 @@ class Marker:
         self._unread: list[tuple[str, Stmt, int]] = []
         self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
         self.member_check = MemberCheck(self)
+        self._targets: dict[tuple[str, int, int], list[str]] = {}
+        self._imports = nx.DiGraph()  # what module bodies import, parents included
+        self._eager: dict[str, list[str]] = {}  # what of it is in the graph
+        self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
         self.early = ImportTime(world, self._again)
@@ -179,10 +183,15 @@ class Marker:
     def targets(self, summary: Summary, item: Item) -> list[str]:
         """Modules of the tree that an import loads."""
         s = item.stmt
-        if s[0] == "import":
-            return imported_modules(self.world, s[3][item.index][0], "")
-        module = self.table.absolute(summary, s[3], s[4])
-        return imported_modules(self.world, module, s[5][item.index][0])
+        key = (summary.module, s[1], item.index)
+        found = self._targets.get(key)
+        if found is None:
+            if s[0] == "import":
+                found = imported_modules(self.world, s[3][item.index][0], "")
+            else:
+                found = imported_modules(self.world, self.table.absolute(summary, s[3], s[4]), s[5][item.index][0])
+            self._targets[key] = found
+        return found
 
     def live(self, module: str, item: Item, source: str, kind: str) -> None:
         """Mark one item."""
@@ -664,15 +673,18 @@ class Marker:
 
     def _keep_cycles(self) -> bool:
         """Imports that nobody reads but that order an import cycle stay (their order is their effect)."""
-        graph = nx.DiGraph()
+        grown = False
         for module, state in self.out.states.items():
-            if state.executed:
-                for target in state.eager:
-                    # Importing a.b runs a first: the parents are part of the cycle.
-                    parts = target.split(".")
-                    graph.add_edges_from((module, ".".join(parts[:cut])) for cut in range(1, len(parts) + 1))
+            # The graph only grows: a module that is walked again may import more, hardly ever less.
+            if state.executed and self._eager.get(module) is not state.eager:
+                self._eager[module] = state.eager
+                # Importing a.b runs a first: the parents are part of the cycle.
+                self._imports.add_edges_from((module, p) for target in state.eager for p in parents(target))
+                grown = True
+        if not grown:
+            return False
         group: dict[str, int] = {}
-        for index, component in enumerate(nx.strongly_connected_components(graph)):
+        for index, component in enumerate(nx.strongly_connected_components(self._imports)):
             if len(component) > 1:
                 group.update(dict.fromkeys(component, index))
         changed = False
