@@ -64,6 +64,7 @@ class _Tree:
     result: Result
     module_of: dict[str, str]
     standings: Mapping[tuple[str, int, str], str]
+    guarded: frozenset[str] = frozenset()  # subjects that guards ask at run time
     bases: dict[str, set[str]] = field(default_factory=dict)
     parsed: dict[str, FileStores] = field(default_factory=dict)
     sites: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)
@@ -104,18 +105,20 @@ def judge(
     summaries: Mapping[str, Summary | None],
     readers: Mapping[str, tuple[str, ...]],
     standings: Mapping[tuple[str, int, str], str],
+    guarded: frozenset[str] = frozenset(),
 ) -> Admission:
     """Look at every file that could break a fact; one record per fact, in the order given.
 
     ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
-    ``standings`` what folding knows of stores into members, by module, line and member.
+    ``standings`` what folding knows of stores into members, by module, line and member, ``guarded``
+    the subjects that a guard asks at run time.
     """
     # Stores are looked for where a fact is asked for: one that nobody asks for folds nothing, so no store makes
     # the tree wrong by it.
     idle = {f for f in facts if f.valid_from or not readers.get(f.subject)}
     watched = [(f, () if f in idle else watches(subjects[f.subject], table, summaries)) for f in facts]
     homes = {path: module for module, (path, _) in table.paths.items()}
-    tree = _Tree(snapshot, table, result, homes, standings)
+    tree = _Tree(snapshot, table, result, homes, standings, guarded)
     for summary in summaries.values():
         for name, stores in summary.stores.items() if summary is not None else ():
             for store in stores:
@@ -199,7 +202,10 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
             continue
         else:
             folded = tree.standings.get((module, site.line, watch.name)) if watch.kind == "attribute" else None
-            standing = "compatible" if _fits(fact, watch, site) else folded or "breaks"
+            own_class = site.kind == "keyword" or site.owner in family
+            checked = fact.subject in tree.guarded and watch.kind == "attribute" and site.name is None and own_class
+            fits = _fits(fact, watch, site) or (site.same and watch.kind == "attribute")
+            standing = "compatible" if fits else folded or ("guarded" if checked else "breaks")
         if tree.removed(path, site):
             standing = "removed"
         name = site.name or "a name that is computed"

@@ -39,8 +39,17 @@ def judge_all(
     for subject in members & subjects.keys():
         world.readers.setdefault(subjects[subject], set()).add("members of instances")
     readers = {s: tuple(sorted(world.readers.get(known, ()))) for s, known in subjects.items()}
+    checked = marker.member_check
     return judge(
-        snapshot, loader.table, facts, subjects, outcome, loader.summaries, readers, marker.member_check.standings()
+        snapshot,
+        loader.table,
+        facts,
+        subjects,
+        outcome,
+        loader.summaries,
+        readers,
+        checked.standings(),
+        checked.asked,
     )
 
 

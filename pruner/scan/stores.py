@@ -32,6 +32,7 @@ class Site:
     it is computed; ``value`` a tuple of one constant, None when it is not known. ``owner`` is the
     class whose method the place is in, when the receiver is its first parameter.
     ``inside``: in a function. ``certain``: module level, under no test. ``start``: byte offset.
+    ``same``: a keyword that is given the attribute of the same name of another object.
     """
 
     line: int
@@ -44,6 +45,7 @@ class Site:
     owner: str = ""
     inside: bool = False
     certain: bool = False
+    same: bool = False
 
 
 @dataclass(slots=True)
@@ -291,7 +293,8 @@ class _Reader:
             if word.arg is None:
                 self._add(node, "keyword", f"{last}(**...)", names, None, None, False)
             else:
-                self._add(node, "keyword", form, names, word.arg, constant(word.value), False)
+                same = isinstance(word.value, ast.Attribute) and word.value.attr == word.arg
+                self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same)
         if node.args and last not in _REPLACERS:
             self._add(node, "keyword", f"{last}(positional)", names, None, None, False)
 
@@ -345,12 +348,13 @@ class _Reader:
         name: str | None,
         value: tuple[Const, ...] | None,
         certain: bool,
+        same: bool = False,
     ) -> None:
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         owner = self.classes[-1] if self.classes and receiver and receiver == self._first() else ""
         start = self.starts[line - 1] + column
         inside = bool(self.functions)
-        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain))
+        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, same))
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

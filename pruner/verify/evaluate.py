@@ -184,7 +184,7 @@ class Evaluator(Operators):
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":
-            return self.result(function, self._known_arguments(node, function, scope))
+            return self.result(function, self._known_arguments(node, function, scope), effects=True)
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)
             if base.consts is not None:
@@ -214,12 +214,13 @@ class Evaluator(Operators):
         known = {name: self.value(value, scope) for name, value in pairs if name is not None}
         return {name: value for name, value in known.items() if value.truth is not None}
 
-    def result(self, function: Symbol, arguments: dict[str, Val] | None = None) -> Val:
+    def result(self, function: Symbol, arguments: dict[str, Val] | None = None, *, effects: bool = False) -> Val:
         """What a call of a function of the tree returns, when that is one value or one truth.
 
-        ``arguments`` are the parameters with a known value; every other one may be anything.
+        ``arguments`` are the parameters with a known value; every other one may be anything. With
+        ``effects`` the function may do other things on its way; then the call itself has to stay.
         """
-        key = (function[1], function[2], *sorted((arguments or {}).items(), key=lambda item: item[0]))
+        key = (function[1], function[2], effects, *sorted((arguments or {}).items(), key=lambda item: item[0]))
         if key in self._results:
             return self._results[key]
         mark = ("result", function[1], function[2])
@@ -235,7 +236,7 @@ class Evaluator(Operators):
             inner = function_scope(node, scope, resolver(function[1], package))
             inner.values.update({name: val for name, val in (arguments or {}).items() if not inner.bindings(name)})
             found: list[Val] = []
-            open_end = self._returns(node.body, inner, found)
+            open_end = self._returns(node.body, inner, found, effects)
             if open_end:
                 found.append(v.const(None))
         finally:
@@ -255,16 +256,16 @@ class Evaluator(Operators):
         self._results[key] = answer
         return answer
 
-    def _returns(self, body: list[ast.stmt], scope: Scope, found: list[Val]) -> bool | None:
+    def _returns(self, body: list[ast.stmt], scope: Scope, found: list[Val], effects: bool) -> bool | None:
         """Collect what a suite can return. True: it can fall off the end; None: cannot say.
 
-        Only statements without effect are understood: a call that registers something is not
-        the constant that it returns.
+        Without ``effects`` only statements that have none are understood: a call that registers
+        something is not the constant that it returns.
         """
         for node in body:
             if isinstance(node, ast.Return):
                 value = v.const(None) if node.value is None else self.value(node.value, scope)
-                if node.value is not None and not self.droppable(node.value, scope):
+                if node.value is not None and not effects and not self.droppable(node.value, scope):
                     if not value.boolean:
                         return None
                     value = v.BOOLEAN  # its type is known; what it does is not
@@ -272,13 +273,13 @@ class Evaluator(Operators):
                 return False
             if isinstance(node, ast.If):
                 truth = self.truth(node.test, scope)
-                if not self.droppable(node.test, scope):
+                if not effects and not self.droppable(node.test, scope):
                     return None
                 ends = []
                 if truth is not False:
-                    ends.append(self._returns(node.body, scope, found))
+                    ends.append(self._returns(node.body, scope, found, effects))
                 if truth is not True:
-                    ends.append(self._returns(node.orelse, scope, found))
+                    ends.append(self._returns(node.orelse, scope, found, effects))
                 if None in ends:
                     return None
                 if True not in ends:
@@ -289,7 +290,7 @@ class Evaluator(Operators):
                 continue
             elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
                 stored = {name for target in node.targets for name in target_names(target)}
-                if stored & scope.globals or not self.droppable(node.value, scope):
+                if stored & scope.globals or not (effects or self.droppable(node.value, scope)):
                     return None
             else:
                 return None

@@ -143,6 +143,7 @@ class Tokens:
         code = [i for i, line in enumerate(up) if line and not line.startswith("#")]
         inside: set[int] | None = None
         have = set(out)
+        home = dict(pairs)
         for i in lost:
             place = bisect_left(code, i)
             after = code[place] if place < len(code) else None
@@ -161,10 +162,28 @@ class Tokens:
                 wanted = False
             if not wanted or up[i] in have:
                 continue
+            if after in home and _twin(up, out, matched, after, home[after]):
+                continue
             if inside is None:
                 inside = _string_lines(decode(self.raw_up))
             if i not in inside:
                 self._say(1, f"the comment of upstream line {i + 1} belongs to kept code and is gone")
+
+
+def _twin(up: list[str], out: list[str], matched: set[int], line: int, kept: int) -> bool:
+    """May the kept line be the copy of another line of the same text, under the very comments it has now?
+
+    ``if a: f()`` / ``elif b: # why`` / ``f()``: of two equal lines the one without the comment stayed.
+    """
+    above = _comment_above(out, kept)
+    return any(up[i] == up[line] and i not in matched and _comment_above(up, i) == above for i in range(len(up)))
+
+
+def _comment_above(lines: list[str], index: int) -> list[str]:
+    first = index
+    while first and lines[first - 1].startswith("#"):
+        first -= 1
+    return lines[first:index]
 
 
 _OTHER_ARM = re.compile(r"(?:else|elif|except|finally|case)\b|[)\]}]")

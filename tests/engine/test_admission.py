@@ -250,3 +250,61 @@ def test_a_fact_from_a_point_on_is_guarded_where_its_class_can_be_asked() -> Non
     result = prune({"conf.py": conf}, rules=rules)
     assert [r.status for r in result.outcome.facts] == ["guarded"] and "PR222" not in result.findings
     assert "_prune_guard" in result["conf.py"]
+
+
+LAMP = """\
+import dataclasses
+
+
+@dataclasses.dataclass
+class Lamp:
+    red: bool = False
+
+    def __post_init__(self):
+        self.lit = True
+
+    @classmethod
+    def of(cls, row):
+        return cls(**row)
+
+
+@dataclasses.dataclass
+class Room:
+    red: bool = False
+
+
+def paint(row):
+    lamp = Lamp.of(row)
+    return lamp, Room(red=lamp.red)
+
+
+def show(thing):
+    return 1 if thing.red else 2
+
+
+def f(row):
+    lamp, room = paint(row)
+    return show(lamp) + show(room)
+"""
+ASKED = """
+  - id: g
+    because: It is asked when it is made.
+    guard: {at: "app:Lamp.__post_init__", where: after, of: self, ask: {red: {fact: app.Lamp.red}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("app", "guard", "folds"),
+    [
+        (LAMP, ASKED, True),
+        (LAMP, "", False),
+        (LAMP.replace("Room(red=lamp.red)", "Room(red=row['red'])"), ASKED, False),
+    ],
+    ids=["a guard looks at what the class is given", "nobody looks", "another object is given something else"],
+)
+def test_what_a_guard_looks_at(app: str, guard: str, folds: bool) -> None:
+    rules = "rules:\n  - {id: r, because: So., root: ['app:f']}\n"
+    rules += "  - {id: a, because: So., assume: {app.Lamp.red: false, app.Room.red: false}}\n" + guard
+    result = prune({"app.py": app}, rules=rules)
+    assert ("if thing.red" not in result["app.py"]) is folds, result["app.py"]
+    assert bool(result.findings) is not folds
