@@ -76,8 +76,13 @@ def _acquire(target: Path, shown: str) -> int:
             os.close(file)
             raise unwritable(shown, error) from error
         if _is_at(file, path):
-            os.ftruncate(file, 0)
-            os.pwrite(file, f"{os.getpid()}\n".encode("ascii"), 0)
+            try:
+                os.ftruncate(file, 0)
+                os.pwrite(file, f"{os.getpid()}\n".encode("ascii"), 0)
+            except OSError as error:  # a full disk has room for an empty file, and for no number in it
+                path.unlink(missing_ok=True)
+                os.close(file)
+                raise unwritable(shown, error) from error
             return file
         os.close(file)
 

@@ -79,6 +79,7 @@ def _files_name() -> str:
 def store(folder: Path, name: str, value: Any, keep: int = 12) -> None:
     """Store a value; the oldest entries beyond ``keep`` go. A cache that cannot be written is no fault."""
     data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    temporary = ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".results-")
@@ -89,4 +90,5 @@ def store(folder: Path, name: str, value: Any, keep: int = 12) -> None:
         for old in entries[keep:]:
             old.unlink(missing_ok=True)
     except OSError:
-        return
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)  # half an entry would fill the disk further

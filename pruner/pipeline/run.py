@@ -112,7 +112,13 @@ def _run(
             counted = report.counts(able[0]) if able is not None else None
             extra = _extra(snapshot, policy, outcome, below, trees, counted)
             progress("write", 0.0)
-            verdicts = _emit_checked(snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted)
+            try:
+                verdicts = _emit_checked(
+                    snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted
+                )
+            except PruneError:  # a full disk: what was built aside only takes more of it
+                shutil.rmtree(options.output.with_name(f"{options.output.name}.refuted"), ignore_errors=True)
+                raise
             refuted = any(v.result == "refuted" for v in verdicts)
             document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
             if over is not None:
@@ -212,11 +218,7 @@ def _emit_checked(
     local: dict[str, bytes] = {}
     shown = outcome
     if over is not None:
-        try:
-            changed = put_on(over, aside)
-        except PruneError:
-            shutil.rmtree(aside, ignore_errors=True)
-            raise
+        changed = put_on(over, aside)
         shown = replace(outcome, files=outcome.files | {p: d for p, d in changed.items() if p not in extra})
         local = {p: d for p, d in changed.items() if p in extra and d is not None}
         emit.emit_output(snapshot, shown, aside, extra | local)
