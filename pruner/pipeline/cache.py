@@ -76,7 +76,7 @@ def _files_name() -> str:
     return hashlib.sha256(f"files {tool_digest()}".encode()).hexdigest()
 
 
-def store(folder: Path, name: str, value: Any, keep: int = 12) -> None:
+def store(folder: Path, name: str, value: Any, keep: int = 40) -> None:
     """Store a value; the oldest entries beyond ``keep`` go. A cache that cannot be written is no fault."""
     data = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     temporary = ""

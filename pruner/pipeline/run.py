@@ -6,10 +6,9 @@ it; a refuted tree is left as ``<output>.refuted`` for a look, and the earlier o
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,11 +17,8 @@ from typing import Any
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import cache, guard, inventory, stored
-from pruner.pipeline.admitted import without_rejected
-from pruner.pipeline.asked import answers
+from pruner.pipeline import cache, guard, remembered, stored
 from pruner.pipeline.beside import beside
-from pruner.pipeline.capability import capabilities, catalogues
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
@@ -32,7 +28,6 @@ from pruner.pipeline.overlay import Overlay, judge, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
 from pruner.source import open_snapshot, read_tree
-from pruner.verify.catalogue import Catalogue
 
 Progress = Callable[[str, float], None]
 
@@ -104,13 +99,15 @@ def _run(
                 if len(forms) > known:
                     cache.store_files(store, forms)
         made, reports = outcome, None if options.dry_run else options.reports
-        with beside(options.jobs if reports else 1, lambda: _looked_up(snapshot, policy, made, store)) as looked_up:
-            trees = catalogues(snapshot, outcome)
-            able = capabilities(snapshot, policy, rules, trees) if facts is None else None
+        with beside(
+            options.jobs if reports else 1, lambda: remembered.looked_up(snapshot, policy, made, store)
+        ) as looked_up:
+            told = remembered.told(snapshot, policy, outcome, rules, below, store if facts is None else None, facts)
+            able = told.able
             if able is not None:
                 outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
             counted = report.counts(able[0]) if able is not None else None
-            extra = _extra(snapshot, policy, outcome, below, trees, counted)
+            extra = _extra(snapshot, policy, outcome, below, told.guard, counted)
             progress("write", 0.0)
             try:
                 verdicts = _emit_checked(
@@ -144,21 +141,6 @@ def _run(
     return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits, policy.shown)
 
 
-def _looked_up(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> dict[str, bytes]:
-    """What later commands look things up in, by file name: the stored graph and the inventory."""
-    return {stored.NAME: stored.render(snapshot, outcome), inventory.NAME: _inventory(snapshot, policy, outcome, store)}
-
-
-def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
-    name = cache.key(snapshot, policy, "inventory") if store is not None else ""
-    known: bytes | None = cache.load(store, name, bytes) if store is not None else None
-    if known is None:
-        known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy))
-        if store is not None:
-            cache.store(store, name, known)
-    return known
-
-
 def _place(row: Finding) -> tuple[str, int, str, str]:
     return (row.path, row.line, row.code, row.text)
 
@@ -168,17 +150,14 @@ def _extra(
     policy: Policy,
     outcome: Outcome,
     below: str,
-    trees: tuple[Catalogue, Catalogue],
+    guarding: bytes,
     counted: dict[str, Any] | None,
 ) -> dict[str, bytes]:
     """Files that upstream does not have: manifest, guard, packaging, notice."""
     extra: dict[str, bytes] = {}
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
-    if used or below.startswith("sglang/"):
-        extra[root + below] = guard.render(
-            policy, answers(without_rejected(policy, outcome), outcome, below.rpartition("/")[0], trees)
-        )
+    if guarding:
+        extra[root + below] = guarding
     extra.update(packaging(snapshot, outcome, root))
     extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted)
     return extra
@@ -206,11 +185,11 @@ def _emit_checked(
             aside = Path(folder, "tree")
             emit.emit_output(snapshot, outcome, aside, extra)
             progress("verify", 0.0)
-            return [*_verdicts(snapshot, outcome, aside, options, extra, rules, facts), *unasked()]
+            return [*_verdicts(snapshot, aside, options, rules, facts), *unasked()]
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)
-    verdicts = _verdicts(snapshot, outcome, aside, options, extra, rules, facts)
+    verdicts = _verdicts(snapshot, aside, options, rules, facts)
     if facts is None:
         verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
@@ -234,16 +213,8 @@ def _emit_checked(
 
 
 def _verdicts(
-    snapshot: Snapshot,
-    outcome: Outcome,
-    aside: Path,
-    options: RunOptions,
-    extra: dict[str, bytes],
-    rules: Sequence[Path],
-    facts: Path | None,
+    snapshot: Snapshot, aside: Path, options: RunOptions, rules: Sequence[Path], facts: Path | None
 ) -> list[Verdict]:
-    """The checks' answers, or those of an earlier run on the same bytes under the same rule files."""
-
     def check() -> list[Verdict]:
         return verify.run(
             snapshot.root,
@@ -257,29 +228,4 @@ def _verdicts(
 
     if options.cache == Path() or facts is not None:
         return check()
-    # The tree's own bytes are part of the key: what was written is what was judged.
-    total = hashlib.sha256(repr(options.checks).encode())
-    for path in sorted(aside.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            total.update(
-                path.relative_to(aside).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest()
-            )
-    for rule_file in _rule_files(rules):
-        total.update(rule_file.read_bytes())
-    name = hashlib.sha256(f"verdicts {total.hexdigest()} {cache.tool_digest()} {snapshot.digest}".encode()).hexdigest()
-    known = cache.load(options.cache, name, list)
-    if known is None:
-        known = check()
-        cache.store(options.cache, name, known)
-    return known
-
-
-def _rule_files(rules: Sequence[Path]) -> list[Path]:
-    """The rule files with everything beside them that they may extend."""
-    return sorted({path for rule in rules for path in (*_beside(Path(rule)), Path(rule))})
-
-
-def _beside(rule: Path) -> Iterator[Path]:
-    """Rule files and tables of capabilities in a rule file's folder and below."""
-    yield from rule.parent.rglob("*.yaml")
-    yield from rule.parent.rglob("*.csv")
+    return remembered.verdicts(snapshot, aside, rules, options.checks, options.cache, check)
