@@ -77,10 +77,14 @@ def explain(rule: str, reports: Path, as_json: bool) -> int:
 
 
 @rules_group.command()
-def schema() -> int:
+@click.option("--markdown", is_flag=True, help="As a page for people: docs/rules-reference.md.")
+def schema(markdown: bool) -> int:
     """The JSON Schema of rule files, for completion and checking in an editor."""
-    from pruner.policy import json_schema
+    from pruner.policy import json_schema, reference
 
+    if markdown:
+        click.echo(reference(), nl=False)
+        return ExitCode.CLEAN
     click.echo(json.dumps(json_schema(), indent=2, sort_keys=True))
     return ExitCode.CLEAN
 

@@ -54,6 +54,7 @@ def json_schema() -> dict[str, Any]:
             },
             "capabilities": {
                 "type": "object",
+                "description": "The table of what must stay; the first file that has the key decides.",
                 "required": ["places", "column"],
                 "additionalProperties": False,
                 "properties": {
@@ -66,7 +67,7 @@ def json_schema() -> dict[str, Any]:
                 "items": _TEXT,
                 "description": "Ids of extended rules that do not hold here.",
             },
-            "rules": {"type": "array", "items": rule},
+            "rules": {"type": "array", "items": rule, "description": "What this file states."},
         },
     }
 
@@ -79,11 +80,12 @@ def _verbs() -> dict[str, dict[str, Any]]:
             _CONSTANTS,
             {
                 "type": "object",
+                "title": "long value",
                 "additionalProperties": False,
                 "properties": {
                     "min": {**end, "description": "Lowest value, included."},
                     "max": {**end, "description": "Highest value, included."},
-                    "values": {"anyOf": [_CONSTANT, _CONSTANTS]},
+                    "values": {"anyOf": [_CONSTANT, _CONSTANTS], "description": "The values, in place of a range."},
                     "valid_from": {**_TEXT, "description": "The fact holds once this call has returned."},
                 },
                 "anyOf": [{"required": ["min"]}, {"required": ["max"]}, {"required": ["values"]}],
@@ -96,6 +98,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
     }
     dynamic = {
         "type": "object",
+        "title": "walk",
         "required": ["package", "members"],
         "additionalProperties": False,
         "properties": {
@@ -107,6 +110,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
     some = {"anyOf": [_TEXT, {"type": "array", "minItems": 1, "items": _TEXT}]}
     domain = {
         "type": "object",
+        "title": "question",
         "additionalProperties": False,
         "properties": {
             "fact": {**_TEXT, "description": "The values of this fact's subject, and no other."},
@@ -120,6 +124,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
     }
     guard = {
         "type": "object",
+        "title": "guard",
         "required": ["at"],
         "additionalProperties": False,
         "properties": {
@@ -129,14 +134,24 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "options": {**_TEXT, "description": "The parameter that is a command-line parser."},
             "facts": {"type": "boolean", "description": "true: ask every fact that can be asked."},
             "http": {"type": "boolean", "description": "true: the refusal is the HTTP answer 400."},
-            "ask": {"type": "object", "propertyNames": _TEXT, "additionalProperties": domain},
+            "ask": {
+                "type": "object",
+                "propertyNames": _TEXT,
+                "additionalProperties": domain,
+                "description": "Chain below the parameter to the question that it is asked.",
+            },
         },
     }
     residue = {
         "type": "object",
+        "title": "residue",
         "required": ["path", "name", "reason"],
         "additionalProperties": False,
-        "properties": {"path": _TEXT, "name": _TEXT, "reason": _TEXT},
+        "properties": {
+            "path": {**_TEXT, "description": "Glob of paths; * also crosses slashes."},
+            "name": {**_TEXT, "description": "The identifier that may stay, with * and ?."},
+            "reason": {**_TEXT, "description": "One sentence: why it may."},
+        },
     }
     return {
         "assume": {
@@ -144,23 +159,62 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "propertyNames": _TEXT,
             "additionalProperties": value,
             "description": "Subject to the only values it has.",
+            "examples": [
+                {"pkg.plat.is_hip()": False, "pkg.plat.kind(...)": ["cuda", None], "pkg.plat.sm()": {"min": 90}},
+                {"macro:USE_ROCM": None, "os.environ['PKG_HIP']": "0", "hasattr(torch, 'npu')": False},
+            ],
         },
-        "root": {**_TARGETS, "description": "Execution starts here, or outsiders use it."},
-        "keep": {**_TARGETS, "description": "Has users that cannot be seen."},
-        "drop": {**_TARGETS, "description": "Goes, with what only it reached."},
-        "discard": {**_TARGETS, "description": "Must be gone from the result."},
+        "root": {
+            **_TARGETS,
+            "description": "Execution starts here, or outsiders use it.",
+            "examples": [["pkg.__main__", "pkg.api:serve"]],
+        },
+        "keep": {
+            **_TARGETS,
+            "description": "Has users that cannot be seen.",
+            "examples": [["pkg.plugins.**", "pkg.args:Args.device"]],
+        },
+        "drop": {
+            **_TARGETS,
+            "description": "Goes, with what only it reached.",
+            "examples": [["pkg.amd.**", "pkg.quant:METHODS[awq]", "path:docs/*"]],
+        },
+        "discard": {
+            **_TARGETS,
+            "description": "Must be gone from the result.",
+            "examples": [["name:*_hip", "pkg.amd.**"]],
+        },
         "dynamic": {
             "anyOf": [dynamic, {"type": "array", "items": dynamic}],
             "description": "A package that is walked or loaded by a built name, and what that yields.",
+            "examples": [{"package": "pkg.models", "members": ["llama", "deepseek"], "site": "pkg.registry"}],
         },
         "guard": {
             "anyOf": [guard, {"type": "array", "items": guard}],
             "description": "Functions that refuse what was removed and is asked for.",
+            "examples": [
+                {
+                    "at": "pkg.args:Args.check",
+                    "where": "after",
+                    "of": "self",
+                    "ask": {
+                        "device": {"fact": "pkg.plat.kind(...)"},
+                        "method": {"tables": "pkg.quant.METHODS"},
+                        "level": {"values": [1, 2]},
+                    },
+                }
+            ],
         },
         "pure": {
             "type": "array",
             "items": {"type": "string", "pattern": r"^[A-Za-z_]\w*(\.([A-Za-z_]\w*|\*))*$"},
             "description": "Functions, decorators and base classes whose use has no effect.",
+            "examples": [["torch.compile", "pkg.envs.*.get", "builtins.len"]],
         },
-        "allow": {"type": "array", "items": residue, "description": "Residue that discard tolerates."},
+        "allow": {
+            "type": "array",
+            "items": residue,
+            "description": "Residue that discard tolerates.",
+            "examples": [[{"path": "pkg/platforms.py", "name": "is_hip", "reason": "Plug-ins ask it."}]],
+        },
     }

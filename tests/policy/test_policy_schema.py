@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from pruner.policy import json_schema, load, select
+from pruner.policy import json_schema, load, reference, select
 from pruner.policy.rule import VERBS
 
 RULES = Path(__file__).parents[2] / "rules"
@@ -134,3 +135,20 @@ def test_no_shipped_rule_drops_a_capability_that_stays() -> None:
     }
     assert {entry for entry in dropped if verdicts.get(entry) == "keep"} == set()
     assert len([entry for entry in dropped if verdicts.get(entry) == "drop"]) > 30
+
+
+def test_the_reference_is_made_from_the_schema() -> None:
+    written = (RULES.parent / "docs" / "rules-reference.md").read_text()
+    assert written == reference(), "prune rules schema --markdown > docs/rules-reference.md"
+
+
+def test_every_verb_has_examples_that_are_rules(tmp_path: Path) -> None:
+    blocks = re.findall(r"```yaml\n(.*?)```", reference(), re.DOTALL)
+    validator = Draft202012Validator(json_schema())
+    verbs = set()
+    for number, block in enumerate(blocks):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(block)
+        assert [error.message for error in validator.iter_errors(YAML(typ="safe").load(block))] == []
+        verbs |= {rule.verb for rule in load([path]).rules}
+    assert verbs == set(VERBS)
