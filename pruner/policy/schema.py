@@ -177,7 +177,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
         "drop": {
             **_TARGETS,
             "description": "Goes, with what only it reached.",
-            "examples": [["pkg.amd.**", "pkg.quant:METHODS[awq]", "path:docs/*"]],
+            "examples": [["pkg.amd.**", "pkg.quant.METHODS[awq]", "path:docs/*"]],
         },
         "discard": {
             **_TARGETS,
