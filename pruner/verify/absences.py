@@ -92,9 +92,10 @@ class Absences:
         ruled = scope.kind != "function" and all(self.world.ruled.drops_symbol(self.module, n) for n in names)
         if not ruled and self._reason(item, scope) and not self._entry(item, scope):
             return False
-        outside = False
+        outside = dropped = False
         if item.kind == "Import":
             target, symbol = self._import_target(item)
+            dropped = bool(symbol) and self.world.ruled.drops_symbol(target, symbol)
             outside = target.partition(".")[0] not in self.world.tree.tops
             self.result.lost.append((target, symbol, item.line))
             if scope.kind == "module" and item.binds[0] not in self._read_upstream():
@@ -104,7 +105,7 @@ class Absences:
             if kind == "member" and isinstance(item.node, ast.AnnAssign):
                 kind = "field"
             for name in names:
-                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside))
+                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside, dropped))
         return True
 
     def _read_upstream(self) -> set[str]:
@@ -194,12 +195,15 @@ class Absences:
         return node is not None and any(table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in walk(node))
 
     def _gone_import(self, item: Item, scope: Scope) -> tuple[str, bool]:
-        """The dropped module that this import asks for, and whether it fails where it stands.
+        """The dropped module or symbol that this import asks for, and whether it fails where it stands.
 
         A stand-in keeps the name; ``removed`` raises; with neither in the output, the import counts as
         failing inside a ``try`` that catches that.
         """
         target, symbol = self._import_target(item)
+        dropped = f"{target}:{symbol}"
+        if symbol and guarded(self.out.data, dropped, "stand_in") and self.world.ruled.drops_symbol(target, symbol):
+            return dropped, False
         for name in (f"{target}.{symbol}", target) if symbol else (target,):
             path = self.world.tree.modules.get(name, "")
             if not path or not self.world.ruled.drops_module(name, path):

@@ -90,6 +90,9 @@ class Liveness:
         if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
+        if claim.dropped:  # whoever asks for it, under whatever name, asks for what a rule takes
+            self.licences["imports what a drop rule names"] += 1
+            return ""
         if name.startswith("__") and name.endswith("__"):
             return "is a name that Python and tools look for"
         found = self._spelled_out(claim) or self._got(claim)

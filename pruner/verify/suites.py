@@ -62,8 +62,12 @@ class Suites(Cases):
         """The canonical form of a suite; the docstring must have been taken off."""
         found: list[Item] = []
         for node in body:
-            for item in self._statement(node, scope):
+            items = self._statement(node, scope)
+            for item in items:
                 self._guard(item, scope)
+            if isinstance(node, ast.ImportFrom):
+                items.sort(key=lambda item: item.kind != "Stand")  # stand-ins are put before what is left of it
+            for item in items:
                 if self.erase is not None and self.erase(item, scope):
                     continue
                 found.append(item)

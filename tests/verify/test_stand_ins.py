@@ -1,0 +1,51 @@
+"""Dropped symbols of a module that stays: their importers have stand-ins, in front of the other names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pruner import verify
+from pruner.pipeline import RunOptions, run
+
+RULES = """\
+rules:
+  - {id: t.root, because: It starts here., root: [pkg.app]}
+  - {id: t.drop, because: Nobody asks for it., drop: ["pkg.kinds:Gone"]}
+"""
+KINDS = "class A:\n    pass\n\n\nclass Gone:\n    pass\n\n\nclass Z:\n    pass\n"
+APP = """\
+from pkg.kinds import (
+    A,
+    Gone,
+    Z,
+)
+
+
+def f(name):
+    if name == "gone":
+        return Gone()
+    return A() if isinstance(name, Z) else Z()
+"""
+
+
+@pytest.mark.parametrize(
+    "lost", ["", "_prune_guard.stand_in('pkg.kinds:Gone', 't.drop')"], ids=["whole", "stand-in lost"]
+)
+def test_a_symbol_that_a_rule_drops(lost: str, tmp_path: Path) -> None:
+    upstream, out = tmp_path / "in", tmp_path / "out"
+    (upstream / "pkg").mkdir(parents=True)
+    for name, text in {"__init__": "", "kinds": KINDS, "app": APP}.items():
+        (upstream / "pkg" / f"{name}.py").write_text(text)
+    (tmp_path / "rules.yaml").write_text(RULES)
+    options = RunOptions((tmp_path / "rules.yaml",), upstream, out, None, 1, False, False, tmp_path / "cache")
+    result = run(options, lambda *_: None)
+    assert result.exit_code == 0, [v.details for v in result.document.verdicts if v.result != "passed"]
+    text = (out / "pkg/app.py").read_text()
+    assert "stand_in" in text and "class Gone" not in (out / "pkg/kinds.py").read_text()
+    if lost:
+        assert lost in text
+        (out / "pkg/app.py").write_text(text.replace(lost, "None"))
+    (verdict,) = verify.run(upstream, out, [tmp_path / "rules.yaml"], python_root="", jobs=1, checks=("fold",))
+    assert verdict.result == ("refuted" if lost else "passed"), verdict.details
