@@ -162,8 +162,10 @@ class Suites(Cases):
                     node, term[1], self._branch(value.body, scope, node), self._branch(value.orelse, scope, node)
                 )
             return self._evaluate(term, node)
-        if self.canon.effects.droppable(value, scope) and called(value) == ("", ""):
-            return []  # nobody needs its value, and it does nothing else
+        # Nobody needs its value, and it does nothing else; but what raises in a ``try`` is what its handler is for:
+        # ``try: array("q", v)`` / ``except OverflowError: raise ValueError(...)``.
+        if not any(self.tried) and self.canon.effects.droppable(value, scope) and called(value) == ("", ""):
+            return []
         return [Item("Expr", ("Expr", self.canon.value(value, scope)), node.lineno, node)]
 
     def _branch(self, value: ast.expr, scope: Scope, node: ast.stmt) -> list[Item]:
