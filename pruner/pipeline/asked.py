@@ -17,7 +17,8 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
 from pruner.pipeline.native import without_macros
 from pruner.pipeline.targets import drops_of
-from pruner.verify.catalogue import Catalogue, Entry, statements
+from pruner.verify.catalogue import Catalogue
+from pruner.verify.entries import Entry, statements
 
 
 @dataclass(slots=True)

@@ -11,17 +11,24 @@ from pruner.pipeline.load import module_paths
 from pruner.report.paths import RuleFiles
 from pruner.verify import capabilities as table
 from pruner.verify.catalogue import Catalogue
+from pruner.verify.effects import Effects
 from pruner.verify.rules import read_rules
+from pruner.verify.tree import Tree
+from pruner.verify.world import World
 
 
-def catalogues(snapshot: Snapshot, outcome: Outcome) -> tuple[Catalogue, Catalogue]:
-    """Tables of upstream and of the output."""
+def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path]) -> tuple[Catalogue, Catalogue]:
+    """Tables of upstream and of the output; upstream's without what other platforms put into them."""
     paths = module_paths(snapshot)
 
     def kept(path: str) -> bytes | None:
         return outcome.files[path] if path in outcome.files else snapshot.read(path)
 
-    up = Catalogue(paths, snapshot.read)
+    truth = None
+    if rules:
+        stated = read_rules(rules, snapshot.origin.version)
+        truth = Effects(World(Tree(snapshot.root, snapshot.python_root), stated)).decided
+    up = Catalogue(paths, snapshot.read, truth=truth)
     return up, Catalogue(paths, kept, up)
 
 

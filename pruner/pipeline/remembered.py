@@ -37,7 +37,7 @@ def told(
     known = cache.load(store, name, Told) if store is not None else None
     if known is not None:
         return known
-    trees = catalogues(snapshot, outcome)
+    trees = catalogues(snapshot, outcome, rules if facts is None else ())
     able = capabilities(snapshot, policy, rules, trees) if facts is None else None
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     text = b""

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One key of a table: where it stands and what its value names."""
-
-    path: str
-    line: int
-    names: frozenset[str] = frozenset()  # names and ``import`` lines are looked up in the same file
-    node: ast.AST | None = None
+from pruner.verify.entries import (
+    Entry,
+    binds,
+    definitions,
+    keys,
+    members,
+    names_of,
+    own,
+    parse,
+    registered,
+    statements,
+    stored,
+    value_for,
+)
 
 
 class Catalogue:
     """Tables of one tree. ``read`` gives a path's bytes, or None when the tree has no such file.
 
-    ``other``: the tree beside it; what has the same bytes there is parsed once.
+    ``other``: the tree beside it; what has the same bytes there is parsed once. ``truth``: what a test in a module's
+    body is for sure; a table that only another platform fills (``if is_npu(): T.update(...)``) offers none of it here.
     """
 
     def __init__(
@@ -36,10 +39,12 @@ class Catalogue:
         paths: Mapping[str, tuple[str, bool]],
         read: Callable[[str], bytes | None],
         other: Catalogue | None = None,
+        truth: Callable[[str, ast.expr], bool | None] | None = None,
     ) -> None:
         self.paths = paths
         self._read = read
         self._other = other
+        self._truth = truth
         self._makers: dict[str, dict[str, set[str]]] = {}
         self._trees: dict[str, ast.Module | None] = {}
         self._entries: dict[str, dict[str, Entry] | None] = {}
@@ -52,7 +57,7 @@ class Catalogue:
             if data is not None and self._other is not None and self._other.holds(module, data):
                 self._trees[module] = self._other.tree(module)
             else:
-                self._trees[module] = _parse(data) if data is not None else None
+                self._trees[module] = parse(data) if data is not None else None
         return self._trees[module]
 
     def holds(self, module: str, data: bytes) -> bool:
@@ -88,18 +93,20 @@ class Catalogue:
         path = self.paths[module][0]
         found: dict[str, Entry] = {}
         known = False
-        for node in _own(scope):
+        truth = self._truth
+        decided = (lambda test: truth(module, test)) if truth is not None and scope is tree else None
+        for node in own(scope, decided):
             if isinstance(node, ast.ClassDef) and node.name == name:
                 known = True
-                found.update(_members(path, node))
-            value = _value_for(node, name)
+                found.update(members(path, node))
+            value = value_for(node, name)
             if value is not None:
                 known = True
-                for key, row, item in _keys(value):
-                    found.setdefault(key, Entry(path, row, _names(item), item))
+                for key, row, item in keys(value):
+                    found.setdefault(key, Entry(path, row, names_of(item), item))
         if known and not isinstance(scope, ast.FunctionDef):
             registering = self._storing(module, tree).get(name, set())
-            for key, entry in _registered(path, tree, registering):
+            for key, entry in registered(path, tree, registering):
                 found.setdefault(key, entry)
         return found if known else None
 
@@ -111,7 +118,7 @@ class Catalogue:
             for function in statements(tree):
                 if isinstance(function, ast.FunctionDef):
                     for part in statements(function):
-                        for table in _stored(part):
+                        for table in stored(part):
                             found.setdefault(table, set()).add(function.name)
         return found
 
@@ -127,7 +134,7 @@ class Catalogue:
         scope: ast.AST | None = tree
         parts = rest.split(".")
         for index, part in enumerate(parts):
-            node = next((n for n in _own(scope) if part in _binds(n)), None) if scope is not None else None
+            node = next((n for n in own(scope) if part in binds(n)), None) if scope is not None else None
             if node is None:
                 return None
             if index == len(parts) - 1:
@@ -151,7 +158,7 @@ class Catalogue:
             return None, 0
         found = list(re.finditer(rb"^" + name.encode() + rb"\b", data, re.M))
         if len(found) == 1 and module not in self._trees:
-            tree = _parse(data[found[0].start() :])
+            tree = parse(data[found[0].start() :])
             if tree is not None:
                 return tree, data.count(b"\n", 0, found[0].start())
         return self.tree(module), 0
@@ -166,8 +173,8 @@ class Catalogue:
             if not module.startswith(prefix) or "." in module[len(prefix) :]:
                 continue
             tree, above = self._tail(module, attribute)
-            for node in _own(tree) if tree is not None else ():
-                value = _value_for(node, attribute)
+            for node in own(tree) if tree is not None else ():
+                value = value_for(node, attribute)
                 if value is None:
                     continue
                 listed = value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]
@@ -176,135 +183,3 @@ class Catalogue:
                         found.setdefault(part.id, (module, Entry(self.paths[module][0], above + part.lineno)))
         self._offered[package, attribute] = found
         return found
-
-
-def _parse(data: bytes) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(data)
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """Statements of a scope, those under tests and in try bodies included, nested scopes as one statement."""
-    stack: list[ast.AST] = list(reversed(getattr(scope, "body", [])))
-    while stack:
-        node = stack.pop()
-        yield node
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            continue
-        inner: list[ast.AST] = []
-        for field in ("body", "orelse", "finalbody"):
-            inner += getattr(node, field, [])
-        for handler in getattr(node, "handlers", []):
-            inner += handler.body
-        stack += reversed(inner)
-
-
-def statements(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and the statements below it, at any depth, nearest first: a tenth of what ``ast.walk`` visits."""
-    queue = deque([node])
-    while queue:
-        part = queue.popleft()
-        yield part
-        for field in ("body", "handlers", "orelse", "finalbody", "cases"):
-            queue.extend(getattr(part, field, ()))
-
-
-def definitions(scope: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
-    """Functions and classes of a scope."""
-    for node in _own(scope):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            yield node
-
-
-def _binds(node: ast.AST) -> list[str]:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [t.id for t in node.targets if isinstance(t, ast.Name)]
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return [node.target.id]
-    return []
-
-
-def _value_for(node: ast.AST, name: str) -> ast.expr | None:
-    """What a statement puts into the table: an assignment, ``T += ...``, ``T.update(...)`` and its like."""
-    if isinstance(node, (ast.Assign, ast.AnnAssign)):
-        return node.value if _binds(node) == [name] else None
-    if isinstance(node, ast.AugAssign):
-        return node.value if isinstance(node.target, ast.Name) and node.target.id == name else None
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or len(node.value.args) != 1:
-        return None
-    call = node.value.func
-    if not isinstance(call, ast.Attribute) or not isinstance(call.value, ast.Name) or call.value.id != name:
-        return None
-    if call.attr in ("append", "add"):
-        return ast.copy_location(ast.List([node.value.args[0]], ast.Load()), node)
-    return node.value.args[0] if call.attr in ("update", "extend") else None
-
-
-def _keys(value: ast.expr) -> Iterator[tuple[str, int, ast.AST]]:
-    if isinstance(value, ast.Dict):
-        for key, part in zip(value.keys, value.values, strict=True):
-            text = _text(key)
-            if text is not None and key is not None:
-                yield text, key.lineno, part
-    elif isinstance(value, (ast.List, ast.Tuple, ast.Set)):
-        for part in value.elts:
-            text = _text(part)
-            if text is not None:
-                yield text, part.lineno, part
-    elif isinstance(value, ast.BinOp):
-        yield from _keys(value.left)
-        yield from _keys(value.right)
-    elif isinstance(value, ast.Call) and value.args:
-        yield from _keys(value.args[0])  # frozenset({...}), MappingProxyType({...})
-    elif isinstance(value, ast.Subscript):
-        yield from _keys(value.slice)  # Literal["a", "b"]
-
-
-def _text(node: ast.expr | None) -> str | None:
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, (ast.Name, ast.Attribute)):
-        return ast.unparse(node)
-    return None
-
-
-def _members(path: str, node: ast.ClassDef) -> Iterator[tuple[str, Entry]]:
-    """Members of an enum, by value and by name."""
-    for item in _own(node):
-        for name in _binds(item):
-            if isinstance(item, (ast.Assign, ast.AnnAssign)) and not name.startswith("_"):
-                yield name, Entry(path, item.lineno)
-                if isinstance(item.value, ast.Constant) and isinstance(item.value.value, str):
-                    yield item.value.value, Entry(path, item.lineno)
-
-
-def _registered(path: str, tree: ast.Module, registering: set[str]) -> Iterator[tuple[str, Entry]]:
-    """Entries that functions of the module make, called or used as a decorator with a constant key."""
-    if not registering:
-        return
-    for node in statements(tree):
-        calls = getattr(node, "decorator_list", [])
-        if isinstance(node, ast.Expr):
-            calls = [node.value]
-        for call in calls:
-            if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
-                name = ast.unparse(call.func).rpartition(".")[2]
-                if name in registering:
-                    yield str(call.args[0].value), Entry(path, call.lineno, _names(node), node)
-
-
-def _stored(node: ast.AST) -> Iterator[str]:
-    """Last names of the tables that a statement stores into: ``pkg.T[key] = ...``."""
-    for target in node.targets if isinstance(node, ast.Assign) else ():
-        if isinstance(target, ast.Subscript):
-            yield ast.unparse(target.value).rpartition(".")[2]
-
-
-def _names(node: ast.AST) -> frozenset[str]:
-    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))

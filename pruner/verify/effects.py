@@ -177,6 +177,10 @@ class Effects(Purity):
             return "" if self.droppable(node.value, scope) else f"{line}: an evaluated expression"
         return f"{line}: {type(node).__name__}"
 
+    def decided(self, module: str, test: ast.expr) -> bool | None:
+        """What a test in the body of a module is for sure."""
+        return self.truth(test, self.module_scope(module))
+
     def module(self, module: str) -> tuple[str, tuple[str, ...]]:
         """What importing a module does: its first effect or ``""``, and the modules that it imports in turn."""
         parsed = self.world.tree.parse_module(module)

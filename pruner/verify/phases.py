@@ -7,7 +7,7 @@ import gc
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -196,16 +196,18 @@ def capable(state: State, _kept: Sequence[str]) -> Answer | None:
     if "capabilities" not in state.setup.checks or wanted is None:
         return None
     clock = time.process_time()
-    up = catalogue_of(state.up)
+    up = catalogue_of(state.up, truth=state.effects.decided)
     rows = capabilities.judge(wanted, up, catalogue_of(state.out, up), state.setup.stated)
     problems = capabilities.problems(rows)
     return Answer("capabilities", capabilities.said(rows), problems, time.process_time() - clock)
 
 
-def catalogue_of(tree: Tree, other: Catalogue | None = None) -> Catalogue:
+def catalogue_of(
+    tree: Tree, other: Catalogue | None = None, truth: Callable[[str, ast.expr], bool | None] | None = None
+) -> Catalogue:
     """The tables of a tree on disk; ``other``: those of the tree beside it."""
     paths = {module: (path, tree.is_package(module)) for module, path in tree.modules.items()}
-    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None, other)
+    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None, other, truth)
 
 
 def module_effects(state: State, module: str) -> tuple[str, str, tuple[str, ...], float]:

@@ -24,7 +24,9 @@ FILES: dict[str, str] = {
     "app/__init__.py": "",
     "app/main.py": "from app.quant import METHODS\nfrom app.back import BACKENDS\nfrom app.mode import Mode\nimport app.models.a\n"
     "def main(name):\n    return METHODS[name], BACKENDS, Mode\n",
-    "app/quant.py": 'METHODS = {"fp8": 1, "gguf": 2}\nMETHODS.update({"awq": 3})\n',
+    "app/quant.py": 'from app.plat import is_npu\n\nMETHODS = {"fp8": 1, "gguf": 2}\nMETHODS.update({"awq": 3})\n'
+    'if is_npu():\n    METHODS.update({"npu4": 4})\n',
+    "app/plat.py": "import os\n\n\ndef is_npu():\n    return 'NPU' in os.environ\n",
     "app/back.py": "BACKENDS = {}\n\n\ndef register(name):\n    def add(f):\n        BACKENDS[name] = f\n        return f\n\n    return add\n\n\n"
     '@register("triton")\ndef triton():\n    return 1\n\n\n@register("wave")\ndef wave():\n    return 2\n',
     "app/mode.py": 'import enum\n\n\nclass Mode(enum.Enum):\n    FAST = "fast"\n    SLOW = "slow"\n',
@@ -39,6 +41,7 @@ quant,fp8,keep,keep,
 quant,gguf,drop,drop,
 quant,awq,keep,drop,late
 quant,nvfp4,keep,keep,of a later release
+quant,npu4,keep,keep,that another platform alone has
 back,triton,keep,keep,
 back,wave,drop,drop,
 mode,slow,keep,keep,
@@ -59,6 +62,7 @@ kinds:
 BASE = """\
 capabilities: {places: places.yaml, column: COLUMN}
 rules:
+  - {id: own.npu, because: So., assume: {app.plat.is_npu(): false}}
   - {id: own.root, because: So., root: [app.main]}
   - {id: own.gguf, because: So., drop: ["app.quant.METHODS[gguf]"]}
   - {id: own.wave, because: So., drop: ["app.back.BACKENDS[wave]"]}
@@ -94,19 +98,20 @@ def test_each_row_has_evidence_or_a_rule(tmp_path: Path) -> None:
     status = {name: row["status"] for name, row in found.items()}
     assert status == {
         "quant fp8": "kept", "quant gguf": "dropped", "quant awq": "kept", "quant nvfp4": "absent",
+        "quant npu4": "absent",
         "back triton": "kept", "back wave": "dropped", "mode slow": "kept",
         "model A": "kept", "model B": "dropped", "thing main": "kept",
     }  # fmt: skip
     assert found["quant awq"]["evidence"] == ["app/quant.py:3"]  # with the notice line
     assert found["back triton"]["evidence"][0].startswith("app/back.py:")
-    assert found["quant gguf"]["dropped_by"] == [{"rule": "own.gguf", "place": "rules.yaml:4"}]
+    assert found["quant gguf"]["dropped_by"] == [{"rule": "own.gguf", "place": "rules.yaml:5"}]
     assert [c["rule"] for c in found["model B"]["dropped_by"]] == ["own.models"]
     assert found["quant fp8"]["generations"] == ["sm90"] and found["mode slow"]["generations"] == ["sm90", "sm100"]
     page = (reports / "capabilities.md").read_text()
     assert "| `fp8` | kept | yes |  | `app/quant.py:2` |" in page and "own.wave" in page
     own = json.loads((tmp_path / "out/PRUNED.json").read_text())["capabilities"]
     digest = hashlib.sha256((reports / "capabilities.json").read_bytes()).hexdigest()
-    assert own == {"kept": 6, "dropped": 3, "absent": 1, "sha256": digest}
+    assert own == {"kept": 6, "dropped": 3, "absent": 2, "sha256": digest}
     assert done.document["capabilities"]["sha256"] == digest
     assert "capabilities" in [v["check"] for v in done.document["verdicts"]]
 
@@ -141,7 +146,7 @@ def test_the_command_answers_from_the_stored_run(tmp_path: Path) -> None:
     _, reports = made(tmp_path)
     answer = Answers(reports).capabilities("back")
     assert answer.status == "found" and len(answer.lines) == 2
-    assert answer.lines[1] == "back wave: dropped: own.wave (rules.yaml:5)"
+    assert answer.lines[1] == "back wave: dropped: own.wave (rules.yaml:6)"
     assert Answers(reports).capabilities("nothing").status == "unknown"
 
 
