@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import json_option, print_json, reports_option
+from pruner.cli.options import (
+    RULES,
+    cache_option,
+    json_option,
+    path_type,
+    print_json,
+    reports_option,
+    upstream_option,
+)
 from pruner.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -92,3 +100,40 @@ def capabilities(kind: str, reports: Path, as_json: bool) -> int:
     from pruner.pipeline.answers import Answers
 
     return give(Answers(reports).capabilities(kind), as_json)
+
+
+@prune.command()
+@click.argument("files", nargs=-1, required=True, type=path_type(dir_okay=False), metavar="FILE...")
+@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
+@upstream_option
+@reports_option
+@cache_option
+@json_option
+@click.pass_context
+def trace(
+    context: click.Context,
+    files: tuple[Path, ...],
+    rules: Path,
+    upstream: str | None,
+    reports: Path,
+    cache: Path | None,
+    as_json: bool,
+) -> int:
+    """Hold recorded traces of executed upstream lines (JSON, gzipped or not: {path: [line, ...]}) against the last run.
+
+    Exit codes: 0 every line that ran is kept or went for a cause that a rule states, 3 a line of a function is missing.
+    """
+    from pruner.pipeline.trace import trace as judge
+    from pruner.source import default_cache
+
+    verdict = judge(files, context.meta["pruner.output"], reports, rules, upstream, cache or default_cache())
+    if as_json:
+        print_json(verdict.document())
+    else:
+        for name, count in sorted(verdict.classes.items()):
+            click.echo(f"{count:8} {name}")
+            for cause, lines in sorted(verdict.causes[name].items()):
+                click.echo(f"{lines:16} {cause}")
+        for place in verdict.missing:
+            click.echo(f"missing: {place}")
+    return ExitCode.REFUTED if verdict.missing else ExitCode.CLEAN

@@ -125,6 +125,10 @@ class Answers:
     def _rows(self) -> list[dict[str, Any]]:
         return list(self._read("ledger.json")["removals"])
 
+    def removals(self) -> list[dict[str, Any]]:
+        """What the ledger says went, row by row."""
+        return self._ledger()
+
     def _ledger(self) -> list[dict[str, Any]]:
         return self._rows
 

@@ -1,0 +1,358 @@
+"""A recorded trace of executed upstream lines, held against a run: what ran and is gone needs a cause that a rule states.
+
+Each executed line is
+
+- ``kept``: it is in the output;
+- ``module``: it is outside any function, so it ran by import alone;
+- ``edited``: a part of it was folded, and no removal takes the whole of it;
+- ``folded``: in a branch, test, tail or assertion that a fact decided;
+- ``decided``: in a function that a fact speaks of; whoever asked it got the fact's value;
+- ``unused``: in a function or file that goes, and each use of it that ran is gone for a cause of this list, down to a
+  fact or a rule (``TABLE = [f() for f in make]``, where a rule drops the file that reads the table);
+- ``missing``: anything else. That is a fault of the pruner or of a rule.
+
+A trace may show a wrong removal; it never justifies one. The uses are found by name, in the upstream text.
+
+Blind to what the tracer does not see (torch.compile, kernels), and to uses that go through neither a name nor an import.
+"""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import gzip
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pruner.errors import cannot
+from pruner.model import Policy, Snapshot
+from pruner.pipeline.answers import Answers
+from pruner.policy import load, select
+from pruner.source import open_snapshot
+
+DECIDED = frozenset({"fact", "constant"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One removal of the ledger."""
+
+    first: int
+    last: int
+    what: str
+    name: str
+    kind: str
+    rules: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Executed lines by class, what each class rests on, and the places that are missing."""
+
+    classes: Counter[str] = field(default_factory=Counter)
+    causes: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    missing: list[str] = field(default_factory=list)
+
+    def document(self) -> dict[str, Any]:
+        """For ``--json``."""
+        causes = {name: dict(sorted(found.items())) for name, found in sorted(self.causes.items())}
+        return {"classes": dict(sorted(self.classes.items())), "causes": causes, "missing": self.missing}
+
+
+@dataclass(slots=True)
+class Text:
+    """One upstream file: its lines that are in functions, its definitions, and where it names what."""
+
+    data: bytes
+    functions: set[int]
+    definitions: list[tuple[int, int, str]]  # first line, last line, name; outermost only
+    uses: dict[str, list[int]]  # name -> lines of expressions that name it
+    attributes: dict[str, list[int]]  # the same for x.name
+    bound: set[str]  # names that the module's own body binds
+    imports: list[tuple[int, int, str]]  # line, level, dotted text of what is imported
+
+    @classmethod
+    def read(cls, data: bytes) -> Text:
+        """Parse; a file that cannot be read has nothing."""
+        text = cls(data, set(), [], {}, {}, set(), [])
+        try:
+            tree = ast.parse(data)
+        except (SyntaxError, ValueError):
+            return text
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+                text.definitions.append((first, node.end_lineno or first, node.name))
+                text.bound.add(node.name)
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                text.bound.update(t.id for t in targets if isinstance(t, ast.Name))
+        for part in ast.walk(tree):
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+                text.functions.update(range(part.body[0].lineno, (part.end_lineno or part.lineno) + 1))
+            elif isinstance(part, ast.Name):
+                text.uses.setdefault(part.id, []).append(part.lineno)
+            elif isinstance(part, ast.Attribute):
+                text.attributes.setdefault(part.attr, []).append(part.end_lineno or part.lineno)
+            elif isinstance(part, ast.Import):
+                text.imports += [(part.lineno, 0, alias.name) for alias in part.names]
+            elif isinstance(part, ast.ImportFrom):
+                base = f"{part.module}." if part.module else ""
+                text.imports += [(part.lineno, part.level, base + alias.name) for alias in part.names]
+        return text
+
+
+class Trace:
+    """Classifies executed lines by what a run left: its ledger's removals and its line maps."""
+
+    def __init__(
+        self,
+        upstream: Snapshot,
+        removals: Iterable[Mapping[str, Any]],
+        maps: Mapping[str, list[list[int]]],
+        policy: Policy,
+        lines: Mapping[str, Iterable[int]],
+        output: Path,
+    ) -> None:
+        self.upstream = upstream
+        self.output = output
+        self.maps = {
+            path: sorted((up, up + count - 1, made) for made, up, count in rows) for path, rows in maps.items()
+        }
+        self.ran = {path: {line for line in found if line > 0} for path, found in lines.items()}
+        self.rows: dict[str, list[Row]] = defaultdict(list)
+        for row in removals:
+            cause = row["cause"]
+            first, last = row["lines"]
+            found = Row(first, last, row["what"], row["name"], cause["kind"], tuple(cause["rules"]))
+            self.rows[row["path"]].append(found)
+        self.subjects = {re.sub(r"\(.*", "", f.subject): f.rule for f in policy.facts}
+        self.walked = {d.package: d.rule for d in policy.dynamics if not d.site}
+        self._paths = sorted(file.path for file in upstream.files if file.path.endswith(".py") and not file.link)
+        self._data: dict[str, bytes] = {}
+        self._texts: dict[str, Text] = {}
+        self._answers: dict[tuple[str, str], str | None] = {}
+        self._busy: set[tuple[str, str]] = set()
+
+    # -- the question -------------------------------------------------------------------------
+
+    def judge(self) -> Verdict:
+        """Every executed line."""
+        verdict = Verdict()
+        known = set(self._paths)
+        for path in sorted(self.ran):
+            if path not in known:
+                verdict.classes["no such file"] += len(self.ran[path])
+                continue
+            absent = sorted(line for line in self.ran[path] if not self.kept(path, line))
+            verdict.classes["kept"] += len(self.ran[path]) - len(absent)
+            functions = self.text(path).functions if absent else set()
+            for line in absent:
+                name, cause = ("module", "") if line not in functions else self.line(path, line)
+                verdict.classes[name] += 1
+                if cause:
+                    verdict.causes[name][cause] += 1
+                if name == "missing":
+                    verdict.missing.append(f"{path}:{line}")
+        return verdict
+
+    def line(self, path: str, line: int) -> tuple[str, str]:
+        """The class of a line of a function that ran and is gone, and the rule it rests on."""
+        row = self.innermost(path, line)
+        if row is None:
+            return "edited", ""
+        if row.kind in DECIDED:
+            return "folded", ", ".join(row.rules)
+        owner = self.owner(path, line, row)
+        subject = f"{module_of(path)}.{owner}"
+        if subject in self.subjects:
+            return "decided", self.subjects[subject]
+        cause = self.unused(path, owner)
+        return ("unused", cause) if cause else ("missing", "")
+
+    # -- why something that ran is gone ---------------------------------------------------------
+
+    def unused(self, path: str, owner: str) -> str | None:
+        """The rule that each use of a definition which ran went by; None when one stays or has none."""
+        key = (path, owner)
+        if key in self._answers:
+            return self._answers[key]
+        if key in self._busy:
+            return ""  # asked for while it is being answered: adds nothing
+        self._busy.add(key)
+        found: str | None = ""
+        uses = [use for use in self.uses(path, owner) if not (use[0] == path and self.defines(path, owner, use[1]))]
+        for user, line in [u for u in uses if u[1] in self.ran.get(u[0], ())] or uses:
+            cause = self.gone(user, line, owner)
+            if cause is None:
+                found = None
+                break
+            found = found or cause
+        self._busy.discard(key)
+        self._answers[key] = found or None
+        return found or None
+
+    def gone(self, path: str, line: int, name: str) -> str | None:
+        """Why a use of a name is gone: a rule, "" when that is being asked, None when it stays or has no cause."""
+        row = self.innermost(path, line)
+        if row is None:
+            return None if re.search(rf"\b{re.escape(name)}\b", self.left(path, line)) else "lines folded in part"
+        if row.rules:
+            return row.rules[0]
+        owner = self.owner(path, line, row)
+        subject = f"{module_of(path)}.{owner}"
+        if subject in self.subjects:
+            return self.subjects[subject]
+        if row.what == "file" and (rule := self.left_out(path)):
+            return rule
+        if (path, owner) in self._busy or (line not in self.text(path).functions and self.idle(path, owner)):
+            return ""
+        return self.unused(path, owner)
+
+    def idle(self, path: str, owner: str) -> bool:
+        """True for a definition that nothing in upstream names but itself: what runs of it by import has no reader."""
+        return bool(owner) and all(u == path and self.defines(path, owner, line) for u, line in self.uses(path, owner))
+
+    def defines(self, path: str, owner: str, line: int) -> bool:
+        """Does the line belong to what defines the name?"""
+        row = self.innermost(path, line)
+        return row is not None and row.what != "import" and row.name.rpartition(".")[2] == owner
+
+    def left_out(self, path: str) -> str:
+        """The rule that says what a walk over the file's package yields, when the file goes."""
+        return self.walked.get(module_of(path).rpartition(".")[0], "")
+
+    def owner(self, path: str, line: int, row: Row) -> str:
+        """Name of what holds the line: the definition that went, or the outermost one of a file that went."""
+        if row.what in ("function", "class", "variable", "method", "def", "import") and row.name:
+            return row.name.rpartition(".")[2]
+        for first, last, name in self.text(path).definitions:
+            if first <= line <= last:
+                return name
+        return ""
+
+    def uses(self, path: str, owner: str) -> Iterator[tuple[str, int]]:
+        """Places of other definitions that name it, in its file and in those that import it; a file's: its imports."""
+        module = module_of(path)
+        if not owner:
+            for user in self.naming(module.rpartition(".")[2]):
+                for line, target in self.targets(user):
+                    if user != path and f"{target}.".startswith(f"{module}."):
+                        yield user, line
+            return
+        own = [(first, last) for first, last, name in self.text(path).definitions if name == owner]
+        for user in self.naming(owner):
+            if user != path and not any(_brings(target, module, owner) for _, target in self.targets(user)):
+                continue
+            text = self.text(user)
+            # x.name is no global of the module that it stands in
+            others = text.attributes.get(owner, []) if user != path or owner not in text.bound else []
+            for line in [*text.uses.get(owner, ()), *others]:
+                if user != path or not any(first <= line <= last for first, last in own):
+                    yield user, line
+
+    def targets(self, path: str) -> Iterator[tuple[int, str]]:
+        """(line, module or module.name) of a file's imports, at any depth."""
+        package = module_of(path) if path.endswith("/__init__.py") else module_of(path).rpartition(".")[0]
+        for line, level, text in self.text(path).imports:
+            base = package.split(".")[: len(package.split(".")) - level + 1] if level else []
+            yield line, ".".join([*base, text])
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def kept(self, path: str, line: int) -> bool:
+        """Whether a line of upstream is in the output."""
+        rows = self.maps.get(path)
+        if rows is None:
+            return not any(row.what == "file" for row in self.rows.get(path, ()))
+        place = bisect.bisect_right(rows, line, key=lambda row: row[0]) - 1
+        return place >= 0 and line <= rows[place][1]
+
+    def left(self, path: str, line: int) -> str:
+        """What of a line is in the output: all of it in a file that nothing edited, nothing of one that is gone."""
+        made = line
+        if path in self.maps:
+            rows = self.maps[path]
+            place = bisect.bisect_right(rows, line, key=lambda row: row[0]) - 1
+            if place < 0 or line > rows[place][1]:
+                return ""
+            made = rows[place][2] + line - rows[place][0]
+        try:
+            lines = (self.output / path).read_text("utf-8", "replace").split("\n")
+        except OSError:
+            return ""
+        return lines[made - 1] if made <= len(lines) else ""
+
+    def innermost(self, path: str, line: int) -> Row | None:
+        """The smallest removal around a line."""
+        around = [row for row in self.rows.get(path, ()) if row.first <= line <= row.last]
+        return min(around, key=lambda row: (row.last - row.first, row.kind not in DECIDED), default=None)
+
+    def naming(self, word: str) -> Iterator[str]:
+        """Files in whose text the word stands."""
+        for path in self._paths:
+            if path not in self._data:
+                self._data[path] = self.upstream.read(path)
+            if word.encode() in self._data[path]:
+                yield path
+
+    def text(self, path: str) -> Text:
+        """A file, parsed once."""
+        if path not in self._texts:
+            self._texts[path] = Text.read(self._data.get(path) or self.upstream.read(path))
+        return self._texts[path]
+
+
+def _brings(target: str, module: str, name: str) -> bool:
+    """May an import of ``target`` give a name of ``module``, itself or by a package above that passes it on?"""
+    if target in (module, f"{module}.*", f"{module}.{name}"):
+        return True
+    package, _, last = target.rpartition(".")
+    return last in (name, "*") and f"{module}.".startswith(f"{package}.")
+
+
+def module_of(path: str) -> str:
+    """The module of a path below the python root."""
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def read_lines(files: Iterable[Path]) -> dict[str, set[int]]:
+    """The union of recorded traces: JSON, gzipped or not, ``{path: [line, ...]}``; also ``[first, last]`` for a range.
+
+    Paths are those of the upstream tree, ``sglang/srt/…``. Raises PruneError PR315 for a file that cannot be
+    read or holds something else.
+    """
+    found: dict[str, set[int]] = defaultdict(set)
+    for file in files:
+        try:
+            data = file.read_bytes()
+            document = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+            for path, lines in document.items():
+                for line in lines:
+                    first, last = (line, line) if isinstance(line, int | str) else line
+                    found[path].update(range(int(first), int(last) + 1))
+        except (OSError, EOFError, ValueError, TypeError, AttributeError) as error:
+            text = f"not a recorded trace ({type(error).__name__})"
+            raise cannot(str(file), "PR315", text, "give JSON, {path: [line, ...]}") from None
+    return found
+
+
+def trace(
+    files: Iterable[Path], output: Path, reports: Path, rules: Path, upstream: str | None, cache: Path
+) -> Verdict:
+    """Hold recorded traces against the run that left ``reports``.
+
+    Raises PruneError when the run is not there, or was made from another upstream.
+    """
+    answers = Answers(reports)
+    snapshot = open_snapshot(upstream, cache)
+    if answers.upstream_digest() != snapshot.digest:
+        text = f"the run in {reports} was made from another upstream"
+        raise cannot(str(upstream or "upstream"), "PR313", text, "name it with --upstream")
+    policy = select(load([rules]), snapshot.origin.version)
+    return Trace(snapshot, answers.removals(), answers.graph["maps"], policy, read_lines(files), output).judge()
