@@ -8,13 +8,14 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pruner.errors import cannot
-from pruner.pipeline import stored
+from pruner.pipeline import severed, stored
 from pruner.pipeline.retention import module_of, retained_sizes
 
 
@@ -98,7 +99,7 @@ class Answers:
     def _absent(self, name: str) -> Answer:
         rows = self._removed(name)
         if rows:
-            return Answer("removed", tuple(_row(r) for r in rows[:20]))
+            return Answer("removed", tuple(self._told(rows[:20])))
         near = _nearest(name, [*self.graph["nodes"], *(r["name"] for r in self._ledger() if r["name"])])
         hint = f"; nearest: {', '.join(near)}" if near else ""
         return Answer("unknown", (f"{name} is no name of this tree, kept or removed{hint}",))
@@ -155,21 +156,32 @@ class Answers:
             hits = [r for r in self._ledger() if r["path"] == file and r["lines"][0] <= int(number) <= r["lines"][1]]
             if hits:
                 hits.sort(key=lambda r: r["lines"][1] - r["lines"][0])
-                return Answer("removed", tuple(_row(r) for r in hits[:5]))
+                return Answer("removed", tuple(self._told(hits[:5])))
             runs = self.graph["maps"].get(file)
             if runs is not None and not any(r[1] <= int(number) < r[1] + r[2] for r in runs):
                 return Answer("removed", (f"{name} went with the statement that it belonged to",))
             if file in self.graph["lines"]:
                 return Answer("kept", (f"{name} is kept",))
             if file in self.graph["upstream"]:
-                return Answer(
-                    "removed", tuple(_row(r) for r in self._ledger() if r["path"] == file and r["what"] == "file")
-                )
+                whole = [r for r in self._ledger() if r["path"] == file and r["what"] == "file"]
+                return Answer("removed", tuple(self._told(whole)))
             return Answer("unknown", (f"{file} is no file of this upstream tree",))
         node = self._find(name)
         if node is not None and not self._removed(name):
             return Answer("kept", (f"{node} is kept; ask `prune why {name}`",))
         return self._absent(name)
+
+    def _told(self, rows: list[dict[str, Any]]) -> Iterator[str]:
+        """Removals, each with the removed places that used it, up to the one that a rule took."""
+        if all(row["cause"]["rules"] for row in rows) or not (self.reports / severed.NAME).is_file():
+            yield from map(_row, rows)
+            return
+        known = self._read(severed.NAME)["next"]
+        by_key = {_key(row): row for row in self._ledger()}
+        for row in rows:
+            yield _row(row)
+            for name in severed.chain(known, _key(row)):
+                yield f"  used by {_row(by_key[name])}" if name in by_key else f"  by rule {name}"
 
     # -- lines -------------------------------------------------------------------------------
 
@@ -233,6 +245,10 @@ def _nearest(name: str, known: list[str]) -> list[str]:
     words = [w for w in re.split(r"[.:/]", name.lower()) if len(w) > 2]
     last = words[-1][:4] if words else name.lower()
     return difflib.get_close_matches(name, [k for k in known if last in k.lower()][:4000], 3)
+
+
+def _key(row: dict[str, Any]) -> str:
+    return severed.key(row["path"], row["lines"][0], row["lines"][1], row["name"])
 
 
 def _row(row: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pruner.model import Finding, Outcome, Policy, Snapshot, Verdict
-from pruner.pipeline import cache, guard, inventory, stored
+from pruner.pipeline import cache, guard, inventory, severed, stored
 from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
 from pruner.pipeline.capability import capabilities, catalogues
@@ -51,8 +51,12 @@ def told(
 
 
 def looked_up(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> dict[str, bytes]:
-    """What later commands look things up in, by file name: the stored graph and the inventory."""
-    return {stored.NAME: stored.render(snapshot, outcome), inventory.NAME: _inventory(snapshot, policy, outcome, store)}
+    """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory."""
+    return {
+        stored.NAME: stored.render(snapshot, outcome),
+        severed.NAME: severed.render(snapshot, policy, outcome),
+        inventory.NAME: _inventory(snapshot, policy, outcome, store),
+    }
 
 
 def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
