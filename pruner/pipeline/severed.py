@@ -149,7 +149,7 @@ def _parents(target: str) -> Iterator[str]:
 
 def chain(severed: dict[str, list[str]], first: str) -> list[str]:
     """The places on the way from a removal to the rule, as the file names them; a sentence stands last."""
-    found = []
+    found: list[str] = []
     while first in severed and len(found) < 100:
         kind, text = severed[first]
         found.append(text)
