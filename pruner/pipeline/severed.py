@@ -14,9 +14,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from pruner.graph.symbols import ModuleTable
 from pruner.model import Outcome, Policy, Removal, Snapshot
-from pruner.pipeline.load import module_paths
 
 NAME = "severed.json"
 FORMAT = "prune-severed/1"
@@ -72,9 +70,10 @@ class _Users:
     """What each removed place names and imports, and which removed places that is."""
 
     def __init__(self, snapshot: Snapshot, rows: list[Removal]) -> None:
+        from pruner.pipeline.load import module_paths  # here: a question to the last run needs no engine
+
         self.rows = rows
         paths = module_paths(snapshot)
-        self.table = ModuleTable(paths, lambda _module: None)
         self.module_of = {path: module for module, (path, _) in paths.items()}
         self.wanted: dict[str, list[int]] = {}  # last name -> removals without a rule
         self.modules: dict[str, int] = {}  # module -> its file's removal
