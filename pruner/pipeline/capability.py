@@ -17,7 +17,7 @@ from pruner.verify.tree import Tree
 from pruner.verify.world import World
 
 
-def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path]) -> tuple[Catalogue, Catalogue]:
+def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path] = ()) -> tuple[Catalogue, Catalogue]:
     """Tables of upstream and of the output; upstream's without what other platforms put into them."""
     paths = module_paths(snapshot)
 

@@ -14,6 +14,7 @@ from html import escape
 from typing import Any
 
 from pruner.pipeline.retention import own_sizes
+from pruner.pipeline.stored import edges_of
 
 WIDE, HIGH, GAP = 230, 34, 90
 
@@ -41,7 +42,7 @@ def by_folder(graph: Mapping[str, Any], depth: int, below: str = "") -> Folders:
         sizes[folder] = (count + 1, lines + own[module][1])
     pairs = {
         (source.partition(":")[0], target.partition(":")[0])
-        for source, target, kind, _, _ in graph["edges"]
+        for source, target, kind, _, _ in edges_of(graph)
         if kind != "package"
     }
     links: Counter[tuple[str, str]] = Counter()

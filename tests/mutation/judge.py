@@ -70,6 +70,10 @@ class Remembered:
             return [function(self.state, task)]
         return []
 
+    def later(self, function: Any, task: Any) -> Callable[[], Any]:
+        """As :meth:`pruner.verify.workers.Workers.later`."""
+        return lambda: function(self.state, task)
+
     def close(self) -> None:
         """Nothing to end."""
 
