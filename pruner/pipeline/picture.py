@@ -49,7 +49,8 @@ def by_folder(graph: Mapping[str, Any], depth: int, below: str = "") -> Folders:
     for one, two in pairs:
         if one in groups and two in groups and groups[one] != groups[two]:
             links[groups[one], groups[two]] += 1
-    roots = {groups[n.partition(":")[0]] for n, _ in graph["roots"] if n.partition(":")[0] in groups}
+    named = {graph["nodes"][number].partition(":")[0] for number, _ in graph["roots"]}
+    roots = {groups[module] for module in named if module in groups}
     return Folders(dict(sorted(sizes.items())), dict(sorted(links.items())), frozenset(roots))
 
 
