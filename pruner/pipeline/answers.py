@@ -6,7 +6,6 @@ Sources: breadth-first search; retained sizes by :mod:`pruner.pipeline.retention
 from __future__ import annotations
 
 import difflib
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -37,11 +36,7 @@ class Answers:
             raise cannot(str(reports / stored.NAME), "PR307", "is of another version of prune", "run prune again")
 
     def _read(self, name: str) -> dict[str, Any]:
-        try:
-            return dict(json.loads((self.reports / name).read_bytes()))
-        except (OSError, ValueError) as error:
-            advice = "run prune first, or name the folder with --reports"
-            raise cannot(str(self.reports / name), "PR307", f"cannot be read: {error}", advice) from error
+        return stored.read(self.reports, name)
 
     def upstream_digest(self) -> str:
         """The digest of the upstream files that the run read."""

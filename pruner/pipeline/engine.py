@@ -102,7 +102,7 @@ def _specialise(
         if found <= poisoned:
             break
         poisoned |= found
-    loader.pause()
+    loader.close()  # what rewriting and admission still ask for is read in this process
     progress("rewrite", 0.5)
     guards, unplaced = placements(policy, loader.table, live, matched)
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)

@@ -94,11 +94,7 @@ class Language:
             raise cannot(str(reports / stored.FACTS), "PR307", "is of another version of prune", "run prune again")
 
     def _read(self, name: str) -> dict[str, Any]:
-        try:
-            return dict(json.loads((self.reports / name).read_bytes()))
-        except (OSError, ValueError) as error:
-            advice = "run prune first, or name the folder with --reports"
-            raise cannot(str(self.reports / name), "PR307", f"cannot be read: {error}", advice) from error
+        return stored.read(self.reports, name)
 
     @property
     def release(self) -> str:

@@ -134,16 +134,12 @@ class Loader:
         if not future.cancelled() and future.exception() is None:  # whoever asks for the file meets the fault
             self._ahead(future.result()[1])
 
-    def pause(self) -> None:
+    def close(self) -> None:
         """Stop the workers: what is still asked for is read here."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
             self._futures.clear()
-
-    def close(self) -> None:
-        """Stop the workers for good."""
-        self.pause()
 
 
 def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:

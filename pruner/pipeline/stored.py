@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from pruner.errors import cannot
 from pruner.model import Edit, Outcome, Policy, Range, Snapshot
 
 NAME = "graph.json"
@@ -45,6 +47,16 @@ def line_map(data: bytes, edits: Sequence[Edit]) -> list[list[int]]:
         up_line += data.count(b"\n", edit.start, edit.stop)
         at = edit.stop
     return runs
+
+
+def read(
+    reports: Path, name: str, advice: str = "run prune first, or name the folder with --reports"
+) -> dict[str, Any]:
+    """One JSON document that a run left among its reports. Raises PruneError PR307 when it cannot be read."""
+    try:
+        return dict(json.loads((reports / name).read_bytes()))
+    except (OSError, ValueError) as error:
+        raise cannot(str(reports / name), "PR307", f"cannot be read: {error}", advice) from error
 
 
 def render(snapshot: Snapshot, outcome: Outcome) -> bytes:

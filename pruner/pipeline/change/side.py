@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from functools import cached_property
 from pathlib import Path
@@ -34,11 +33,7 @@ class Side:
                 raise cannot(str(reports / name), "PR307", "is of another version of prune", "run prune again")
 
     def _read(self, name: str) -> dict[str, Any]:
-        try:
-            return dict(json.loads((self.reports / name).read_bytes()))
-        except (OSError, ValueError) as error:
-            advice = "name the reports folder of a run of this version of prune"
-            raise cannot(str(self.reports / name), "PR307", f"cannot be read: {error}", advice) from error
+        return stored.read(self.reports, name, "name the reports folder of a run of this version of prune")
 
     @cached_property
     def kept(self) -> dict[str, tuple[str, int]]:
