@@ -159,11 +159,11 @@ class Marker:
         summary = state.summary
         for item in state.items:
             if item.effect:
-                self.live(module, item, module, "effect")
+                self.keep(module, item, "effect")
             elif item.kind == "star":
                 target = self.table.absolute(summary, item.stmt[3], item.stmt[4])
                 if target not in self.table or self._brings_nothing(target):
-                    self.live(module, item, module, "star")
+                    self.keep(module, item, "star")
 
     def _brings_nothing(self, module: str) -> bool:
         """True for a module without a public name: a star import of it was as idle upstream."""
@@ -193,8 +193,15 @@ class Marker:
             self._targets[key] = found
         return found
 
+    def keep(self, module: str, item: Item, kind: str) -> None:
+        """Mark an item that no name asks for: it lives with its module, which the stored graph must say."""
+        line = line_of(item.stmt[1])
+        for name in item.names or ("*",):
+            self.edge(module, f"{module}:{name}", kind, self._path(module), line)
+        self.live(module, item, module, kind)
+
     def live(self, module: str, item: Item, source: str, kind: str) -> None:
-        """Mark one item."""
+        """Mark one item. ``source`` is in the graph already."""
         if item.live:
             return
         item.live = True
@@ -564,6 +571,7 @@ class Marker:
             if item.kind != "star":
                 continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state is not None else ""
+            self.edge(node, f"{module}:*", "star", self._path(node), line_of(item.stmt[1]))
             self.live(module, item, node, "star")
             found = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
             for name in list(found.names) if found is not None else ():
@@ -711,7 +719,7 @@ class Marker:
                 if len(items) > 1 and any(i.live and i.kind == "value" for i in items):
                     for item in items:
                         if item.kind == "value" and not item.live and not item.dropped:
-                            self.live(module, item, module, "bound elsewhere")
+                            self.keep(module, item, "bound elsewhere")
                             changed = True
         return changed
 
@@ -750,7 +758,7 @@ class Marker:
             for item in state.items if state.executed else ():
                 if item.kind in ("import", "star") and not item.live:
                     if not wanted.isdisjoint(self.targets(state.summary, item)):
-                        self.live(module, item, module, "loads a submodule")
+                        self.keep(module, item, "loads a submodule")
                         changed = True
         for row in list(self._unread):
             module, stmt, index = row
@@ -799,8 +807,8 @@ class Marker:
                         aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
                     for name in aliases[0].names:  # whoever binds the name last must still do so
                         for item in state.names[name]:
-                            self.live(module, item, module, state.required[pos])
-                    self.live(module, aliases[0], module, state.required[pos])
+                            self.keep(module, item, state.required[pos])
+                    self.keep(module, aliases[0], state.required[pos])
                     changed = True
         return changed
 
@@ -844,7 +852,7 @@ class Marker:
         self._take(state.summary.module, state.summary.module, state.unit)
         for item in state.items:
             if item.effect and not item.live:
-                self.live(state.summary.module, item, state.summary.module, "effect")
+                self.keep(state.summary.module, item, "effect")
 
     def _collect_dead_aliases(self) -> None:
         for module, state in self.out.states.items():

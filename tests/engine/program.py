@@ -176,6 +176,7 @@ def prune(
         where = guard.place(module_paths(taken))
         outcome = specialise(taken, policy, 1, lambda _stage, _share: None, where[:2])
         asked = answers(policy, outcome, where[0], catalogues(taken, outcome))
+    assert not unexplained(outcome), "kept, and no recorded way from a root leads there"
     out: dict[str, bytes] = {}
     for name, data in tree.items():
         new = outcome.files.get(name, data)
@@ -184,6 +185,20 @@ def prune(
     if any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits):
         out[where[2]] = guard.render(policy, asked)
     return Pruned(out, tree, outcome, set(tree) - set(out))
+
+
+def unexplained(outcome: Outcome) -> list[str]:
+    """Nodes of the live graph to which no way from a rule's root was recorded: ``prune why`` has no answer there."""
+    out: dict[str, list[str]] = {}
+    for source, target, *_ in outcome.edges:
+        out.setdefault(source, []).append(target)
+    work = [node for node in out if node.startswith("rule:")]
+    found = set(work)
+    for node in work:
+        fresh = [target for target in out.get(node, ()) if target not in found]
+        found.update(fresh)
+        work += fresh
+    return sorted({node for edge in outcome.edges for node in edge[:2]} - found)
 
 
 def module(text: Source, **options: Any) -> str:
