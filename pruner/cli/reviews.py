@@ -40,8 +40,9 @@ def hygiene(reports: tuple[Path, ...], known: Path | None, least: int | None, ev
     """
     from pruner.console import Screen
     from pruner.pipeline.change.side import Side
-    from pruner.pipeline.hygiene import LEAST, suggestion
+    from pruner.pipeline.hygiene import LEAST
     from pruner.pipeline.hygiene import hygiene as look
+    from pruner.pipeline.suspects import suggestion
 
     sides = [Side(folder) for folder in reports or (REPORTS,)]
     findings, suspects = look(sides, _known(known), least=least or LEAST)
@@ -55,9 +56,12 @@ def hygiene(reports: tuple[Path, ...], known: Path | None, least: int | None, ev
         Screen().findings(findings)
         for suspect in suspects if every else ():
             click.echo(f"{suspect.score:>5}  {suspect.word}  {suspect.at}  {'; '.join(suspect.evidence)}")
-        named = [suggestion(s) for s in suspects if s.subject and s.score >= (least or LEAST)]
-        if named and not every:
+        certain = [s for s in suspects if s.score >= (least or LEAST)] if not every else []
+        named = [rule for s in certain if (rule := suggestion(s))]
+        if named:
             click.echo("rules:\n" + "\n\n".join(named))
+        if certain:
+            click.echo(f"\n# or, in {known or KNOWN}:\n" + "\n".join(f"{s.word}: say why it is none" for s in certain))
     return ExitCode.FINDINGS if findings else ExitCode.CLEAN
 
 
@@ -99,14 +103,15 @@ def review(
 
     Exit codes: 0 in order, 1 findings or a limit was passed, 3 the checks refuted the tree.
     """
-    from pruner.pipeline.hygiene import LEAST, suggestion
+    from pruner.pipeline.hygiene import LEAST
     from pruner.pipeline.review import MEANINGS, Limits
     from pruner.pipeline.review import review as judge
+    from pruner.pipeline.suspects import suggestion
     from pruner.report import comment as comments
     from pruner.report import sarif as logs
 
     found = judge(base, reports, _known(known), Limits(moved, grown, lost, least or LEAST))
-    rules = [suggestion(s) for s in found.suspects if s.subject and s.score >= (least or LEAST)]
+    rules = [rule for s in found.suspects if s.score >= (least or LEAST) and (rule := suggestion(s))]
     text = comments.comment(found.document, found.findings, found.exit_code, rules[:5])
     if markdown is not None:
         write(markdown, text.encode("utf-8", "backslashreplace"))

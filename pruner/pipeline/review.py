@@ -14,7 +14,8 @@ from pruner.errors import ExitCode
 from pruner.model import Finding
 from pruner.pipeline.change.document import compare
 from pruner.pipeline.change.side import Side
-from pruner.pipeline.hygiene import LEAST, Suspect, hygiene
+from pruner.pipeline.hygiene import LEAST, hygiene
+from pruner.pipeline.suspects import Suspect
 
 MEANINGS = {
     "PR410": "A check refuted the output.",
@@ -86,7 +87,9 @@ def _limits(document: dict[str, Any], limits: Limits) -> list[Finding]:
             f"{two:,} Python lines are kept, {one:,} were: {100 * (two - one) / one:+.1f}%, more than {limits.grown:g}%"
         )
         found.append(Finding("PR514", "report.json", 0, text, "look at what grew; raise the limit if it is meant"))
-    lost = [f"{kind} {name}" for kind, row in document["capabilities"].items() for name in row["lost_to_the_cut"]]
+    able = document["capabilities"]
+    lost = [f"{kind} {row['name']}" for kind, rows in able["offers"].items() for row in rows["lost_to_the_cut"]]
+    lost += [f"{r['kind']} {r['key']}" for r in able["table"] if r["before"] == "kept" and r["after"] == "dropped"]
     if len(lost) > limits.lost:
         shown = ", ".join(lost[:10]) + (f" and {len(lost) - 10} more" if len(lost) > 10 else "")
         text = f"{len(lost)} capabilities were lost to the cut: {shown}"

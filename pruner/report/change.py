@@ -6,11 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pruner.report.short import in_short
 from pruner.report.text import code, number, share, table
 
-SCHEMA = "prune-diff/1"
 TOP = 12  # rows of a table
 NAMES = 4  # names shown of a longer list
+SAID = {"denied": "denied", "asked": "a fact asks it", "no rule": "**nothing**"}
 
 
 def change_bytes(document: Mapping[str, Any]) -> bytes:
@@ -23,9 +24,10 @@ def change_markdown(document: Mapping[str, Any], level: int = 1) -> str:
     mark = "#" * level
     base, head = document["base"], document["head"]
     out = [f"{mark} The cut from {_title(base)} to {_title(head)}", "", *_figures(base, head)]
+    out += ["", *(f"* {line}" for line in in_short(document))]
     sections: Sequence[tuple[str, list[str]]] = (
         ("New platforms upstream", _platforms(document["platforms"])),
-        ("Newly kept, by the edge that brought it in", _entered(document["modules"]["newly_kept"])),
+        ("Newly kept, and why", _entered(document["modules"], _title(head))),
         ("No longer kept", _removed(document["modules"])),
         ("Capabilities", _capabilities(document["capabilities"])),
         ("Definitions that crossed the cut", _definitions(document["definitions"])),
@@ -55,6 +57,7 @@ def _figures(base: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
     rows = [
         row("Python lines upstream", lambda s: s["python"]["before"]),
         row("Python lines kept", lambda s: s["python"]["after"]),
+        row("rules that speak of it", lambda s: s["rules"]),
         row("modules kept", lambda s: s["modules"]),
         row("folds", lambda s: s["folds"]),
         row("findings", lambda s: len(s["findings"])),
@@ -63,60 +66,69 @@ def _figures(base: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
     one, two = (share(s["python"]["after"], s["python"]["before"]) for s in (base, head))
     rows.insert(2, ("share kept", one, two, ""))
     same = base["policy"]["digest"] == head["policy"]["digest"]
-    note = "The rules are the same in both." if same else "The rules differ."
+    note = (
+        "The rule files are the same; a rule may speak of one of the two alone." if same else "The rule files differ."
+    )
     return [*table(("", ">base", ">head", ">change"), rows), "", note]
 
 
 def _platforms(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Those that stand where platforms stand; those that only look like one in a line below."""
     if not rows:
         return ["None."]
+    certain = [row for row in rows if row["company"]]
     cells = []
-    for row in rows[:TOP]:
-        kinds: dict[str, list[Mapping[str, Any]]] = {}
-        for item in row["evidence"]:
-            kinds.setdefault(item["kind"], []).append(item)
-        seen = "; ".join(
-            f"{kind} {_some([code(i['name']) for i in items])} ({number(sum(i['upstream'] for i in items))} upstream, "
-            f"{number(sum(i['kept'] for i in items))} kept)"
-            for kind, items in kinds.items()
+    for row in certain[:TOP]:
+        names = ", ".join(
+            f"{item['kind']} {code(item['name'])} ({number(item['upstream'])}/{number(item['kept'])})"
+            for item in row["names"][:NAMES]
         )
-        spoken = "yes" if row["a_rule_speaks_of_it"] else "**no**"
-        cells.append((code(row["word"]), spoken, row["evidence"][0]["at"], seen))
-    return [*table(("word", "a rule speaks of it", "first seen", "evidence"), cells), *_more(rows)]
+        cells.append((code(row["word"]), SAID[row["rules"]], number(row["kept"]), row["at"], names))
+    heads = ("word", "what the rules say", ">kept", "first seen", "names (upstream/kept)")
+    out = [*table(heads, cells), *_more(certain)] if cells else ["None that stands where platforms stand."]
+    others = [f"{code(row['word'])} ({row['at']})" for row in rows if not row["company"]]
+    return [*out, "", f"Of the shape alone, most likely none: {_some(others)}."] if others else out
 
 
-def _entered(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _entered(modules: Mapping[str, Any], head: str) -> list[str]:
+    rows = modules["newly_kept"]
     if not rows:
         return ["Nothing."]
     cells = []
+    for why in modules["why"]:
+        rules = ", ".join(code(rule) for rule in why["rules"])
+        if why["was"] == "not there":
+            reason = "new upstream"
+        elif not rules:
+            reason = "was unreached; nothing of the base says by which rule"
+        elif why["in_force"]:
+            reason = f"removed by {rules}, which still holds; something else uses it now"
+        else:
+            reason = f"removed by {rules}, which does not speak of {head}"
+        cells.append((reason, number(why["modules"]), number(why["lines"])))
+    out = [*table(("why it was not kept before", ">modules", ">lines"), cells[:TOP]), *_more(cells)]
+    edges = []
     for row in rows[:TOP]:
         members = sorted(row["modules"], key=lambda m: -m["lines"])
         fresh = sum(m["was"] == "not there" for m in members)
-        cells.append(
-            (
-                _edge(row["by"]),
-                number(len(members)),
-                number(row["lines"]),
-                number(fresh),
-                _some([code(m["module"]) for m in members]),
-            )
-        )
-    total = sum(len(row["modules"]) for row in rows)
-    fresh = sum(m["was"] == "not there" for row in rows for m in row["modules"])
-    lines = sum(row["lines"] for row in rows)
-    head = (
-        f"{number(total)} modules, {number(lines)} lines: {number(fresh)} of them are new upstream, "
-        f"{number(total - fresh)} were removed before."
-    )
+        largest = _some([code(m["module"]) for m in members], 2)
+        edges.append((_edge(row["by"]), number(len(members)), number(row["lines"]), number(fresh), largest))
     heads = ("came in by", ">modules", ">lines", ">new upstream", "largest")
-    return [head, "", *table(heads, cells), *_more(rows)]
+    return [
+        *out,
+        "",
+        "The edge by which they came in, from what both keep or from a rule:",
+        "",
+        *table(heads, edges),
+        *_more(rows),
+    ]
 
 
 def _removed(modules: Mapping[str, Any]) -> list[str]:
     rows, gone = modules["newly_removed"], modules["gone_upstream"]
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        groups.setdefault(_cause(row["cause"]), []).append(row)
+        groups.setdefault(_lost(row), []).append(row)
     ordered = sorted(groups.items(), key=lambda g: (-sum(r["lines"] for r in g[1]), g[0]))
     cells = [
         (cause, number(len(members)), number(sum(r["lines"] for r in members)), _largest(members))
@@ -133,31 +145,44 @@ def _largest(rows: Sequence[Mapping[str, Any]]) -> str:
     return _some([code(r["module"]) for r in sorted(rows, key=lambda r: (-r["lines"], r["module"]))])
 
 
-def _capabilities(kinds: Mapping[str, Any]) -> list[str]:
-    cells = []
-    for kind, row in kinds.items():
-        cells.append(
-            (
-                kind,
-                number(row["before"]),
-                number(row["after"]),
-                *(
-                    f"{number(len(row[key]))}{': ' + _some([code(n) for n in row[key]]) if row[key] else ''}"
-                    for key in ("gained", "lost_to_the_cut", "lost_upstream")
-                ),
-            )
+def _capabilities(found: Mapping[str, Any]) -> list[str]:
+    """First what the rules' table of capabilities says, then what users can ask for, by kind."""
+    out = []
+    if found["table"]:
+        cells = []
+        for row in sorted(found["table"], key=lambda r: (r["before"] != "kept", r["after"], r["kind"], r["key"])):
+            why = ", ".join(code(rule) for rule in row["dropped_by"])
+            after = {"absent": "no longer upstream", "dropped": f"dropped by {why}" if why else "dropped"}
+            before = {"absent": "not upstream"}.get(row["before"], row["before"])
+            place = row["places"][0] if row["places"] else ""
+            cells.append((f"{row['kind']} {code(row['key'])}", before, after.get(row["after"], row["after"]), place))
+        heads = ("of the table", "before", "now", "place, of the tree that keeps it")
+        out = [*table(heads, cells[: 2 * TOP]), *_more(cells, 2 * TOP), ""]
+    offers = [
+        (
+            kind,
+            number(row["before"]),
+            number(row["after"]),
+            *(
+                f"{number(len(row[key]))}{': ' + _some([code(n['name']) for n in row[key]]) if row[key] else ''}"
+                for key in ("gained", "lost_to_the_cut", "lost_upstream")
+            ),
         )
-    heads = ("kind", ">kept before", ">kept now", "gained", "lost to the cut", "no longer upstream")
-    return table(heads, cells) if cells else []
+        for kind, row in found["offers"].items()
+    ]
+    titles = ("kind", ">kept before", ">kept now", "gained", "lost to the cut", "no longer upstream")
+    return [*out, *table(titles, offers)] if offers else out
 
 
 def _definitions(rows: Mapping[str, Any]) -> list[str]:
     kept, removed = rows["newly_kept"], rows["newly_removed"]
-    cells = [(code(r["name"]), r["what"], "kept now", _edge(r["by"])) for r in kept[:TOP]]
-    largest = sorted(removed, key=lambda r: (-r["lines"], r["name"]))
-    cells += [(code(r["name"]), r["what"], "removed now", _cause(r["cause"])) for r in largest[:TOP]]
-    head = f"{number(len(kept))} kept now that were removed, {number(len(removed))} removed now that were kept."
-    return [head, "", *table(("name", "what", "change", "by"), cells)] if cells else []
+    cells = [(code(r["name"]), number(r["lines"]), "kept now", _edge(r["by"])) for r in kept[:TOP]]
+    cells += [(code(r["name"]), number(r["lines"]), "removed now", _lost(r)) for r in removed[:TOP]]
+    head = (
+        f"In modules that both keep: {number(len(kept))} definitions kept now that were removed, "
+        f"{number(len(removed))} removed now that were kept; the largest of each."
+    )
+    return [head, "", *table(("name", ">lines", "change", "by"), cells)] if cells else []
 
 
 def _lines(rows: Sequence[Mapping[str, Any]] | None) -> list[str]:
@@ -202,15 +227,18 @@ def _loads(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*table(("file", "call", "generated lines"), cells), *_more(rows)] if cells else ["None."]
 
 
-def _rules(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _rules(rows: Mapping[str, Any]) -> list[str]:
+    out = []
+    for key, text in (("ended", "speak of the base alone"), ("begun", "speak of the head alone")):
+        if rows[key]:
+            named = [f"{code(row['id'])} ({number(row['lines'])} lines)" for row in rows[key]]
+            out += [f"{number(len(named))} rules {text}: {_some(named, TOP)}.", ""]
     cells = []
-    for row in rows[:TOP]:
-        pairs = [
-            f"{'-' if a is None else number(a)} → {'-' if b is None else number(b)}"
-            for a, b in (row[key] for key in ("lines", "removals", "folds"))
-        ]
+    for row in rows["moved"][:TOP]:
+        pairs = [f"{number(row[key][0])} → {number(row[key][1])}" for key in ("lines", "removals", "folds")]
         cells.append((code(row["id"]), *pairs))
-    return [*table(("rule", ">lines", ">removals", ">folds"), cells), *_more(rows)] if cells else []
+    heads = ("rule", ">lines removed", ">removals", ">folds")
+    return [*out, *table(heads, cells), *_more(rows["moved"])] if cells else out[:-1]
 
 
 def _edge(edge: Mapping[str, Any] | None) -> str:
@@ -220,16 +248,26 @@ def _edge(edge: Mapping[str, Any] | None) -> str:
     return f"{code(edge['from'].removeprefix('rule:'))} → {code(edge['to'])} ({edge['kind']}{at})"
 
 
+def _lost(row: Mapping[str, Any]) -> str:
+    """A removal with what became of the last user, where one is known."""
+    used = row["used"]
+    if used is None or row["cause"] is None or row["cause"]["rules"]:
+        return _cause(row["cause"])
+    return f"nothing uses it: {_edge(used['by'])}, {used['fate']}" + (
+        f" ({_cause(used['cause'])})" if used.get("cause") else ""
+    )
+
+
 def _cause(cause: Mapping[str, Any] | None) -> str:
     if cause is None:
         return "not recorded"
     return "; ".join(cause["chain"][:1]) or ", ".join(cause["rules"]) or cause["kind"]
 
 
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMES} more" if len(names) > NAMES else ""
-    return ", ".join(names[:NAMES]) + more
+def _some(names: Sequence[str], most: int = NAMES) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
-def _more(rows: Sequence[Any]) -> list[str]:
-    return ["", f"{number(len(rows) - TOP)} more in the JSON."] if len(rows) > TOP else []
+def _more(rows: Sequence[Any], most: int = TOP) -> list[str]:
+    return ["", f"{number(len(rows) - most)} more in the JSON."] if len(rows) > most else []

@@ -20,8 +20,9 @@ def document(first: Release, second: Release) -> dict[str, Any]:
 
 def test_a_new_vendor_is_named_with_its_evidence(document: dict[str, Any]) -> None:
     (row,) = document["platforms"]
-    assert row["word"] == "initech" and not row["a_rule_speaks_of_it"]
-    assert {item["name"] for item in row["evidence"]} >= {"is_initech", "_is_initech"}
+    assert row["word"] == "initech" and row["rules"] == "no rule" and row["company"]
+    assert any("defined beside a predicate that the rules deny" in text for text in row["evidence"])
+    assert {item["name"] for item in row["names"]} >= {"is_initech", "_is_initech"}
     assert [r["defined"] for r in document["predicates"]] == ["shop.config.is_initech()"]
 
 
@@ -36,10 +37,10 @@ def test_newly_kept_modules_come_with_their_edge(document: dict[str, Any]) -> No
 
 
 def test_capabilities(document: dict[str, Any]) -> None:
-    assert document["capabilities"]["choice"] == {
+    assert document["capabilities"]["offers"]["choice"] == {
         "before": 1,
         "after": 2,
-        "gained": ["FORMATS[json]"],
+        "gained": [{"name": "FORMATS[json]", "in": ["shop.receipts"]}],
         "lost_upstream": [],
         "lost_to_the_cut": [],
     }
@@ -49,15 +50,16 @@ def test_capabilities(document: dict[str, Any]) -> None:
 def test_the_other_way_round_is_a_loss(first: Release, second: Release) -> None:
     back = change(second.reports, first.reports)
     assert [row["module"] for row in back["modules"]["gone_upstream"]] == ["shop.log"]
-    assert back["capabilities"]["choice"]["lost_upstream"] == ["FORMATS[json]"]
+    assert [row["name"] for row in back["capabilities"]["offers"]["choice"]["lost_upstream"]] == ["FORMATS[json]"]
     assert back["platforms"] == [] and back["loads"] == []
 
 
 def test_a_run_and_itself(first: Release) -> None:
     same = change(first.reports, first.reports)
-    empty = ("platforms", "predicates", "loads", "files", "lines", "growth", "rules")
+    empty = ("platforms", "predicates", "loads", "files", "lines", "growth")
+    assert same["rules"] == {"moved": [], "ended": [], "begun": []}
     assert {key: same[key] for key in empty} == {key: [] for key in empty}
-    assert same["modules"] == {"newly_kept": [], "newly_removed": [], "gone_upstream": []}
+    assert same["modules"] == {"newly_kept": [], "why": [], "newly_removed": [], "gone_upstream": []}
 
 
 def test_two_rule_sets_on_one_release(first: Release, tmp_path: Path) -> None:
@@ -67,8 +69,9 @@ def test_two_rule_sets_on_one_release(first: Release, tmp_path: Path) -> None:
     other = prune_into(tmp_path, first.upstream, rules)
     found = change(first.reports, other.reports)
     assert found["base"]["policy"] != found["head"]["policy"]
-    choice = found["capabilities"]["choice"]
-    assert (choice["gained"], choice["lost_to_the_cut"]) == (["FORMATS[xml]"], ["FORMATS[text]"])
+    choice = found["capabilities"]["offers"]["choice"]
+    names = [[row["name"] for row in choice[key]] for key in ("gained", "lost_to_the_cut")]
+    assert names == [["FORMATS[xml]"], ["FORMATS[text]"]]
     kept = {(r["what"], r["name"]) for r in found["definitions"]["newly_kept"]}
     assert ("function", "shop.receipts:as_xml") in kept
     lost = {r["name"]: r["cause"] for r in found["definitions"]["newly_removed"]}
@@ -85,8 +88,11 @@ def test_two_rule_sets_on_one_release(first: Release, tmp_path: Path) -> None:
     }
     assert "def as_xml" in moved["newly kept"] and "def as_text" not in moved["newly kept"]
     assert "def as_text" in moved["newly removed"] and "def as_xml" not in moved["newly removed"]
-    rule = next(row for row in found["rules"] if row["id"] == "shop.lean")
-    assert rule["lines"][0] is None
+    assert [row["id"] for row in found["rules"]["begun"]] == ["shop.lean"]
+    assert [row["id"] for row in found["rules"]["ended"]] == ["shop.no-xml", "shop.gone"]
+    assert {r["name"]: r["removed_by"] for r in found["definitions"]["newly_kept"]}["shop.receipts:as_xml"] == [
+        "shop.no-xml"
+    ]
 
 
 def test_the_page_and_the_file(
@@ -95,7 +101,12 @@ def test_the_page_and_the_file(
     target = tmp_path / "diff.json"
     assert main(["diff", str(first.reports), str(second.reports), "--output", str(target)]) == 0
     page = capsys.readouterr().out
-    assert "| `initech` | **no** |" in page and "`shop.log`" in page and "`FORMATS[json]`" in page
+    assert (
+        "| `initech` | **nothing** |" in page
+        and "`initech` (**no rule speaks of it**" in page
+        and "`shop.log`" in page
+        and "`FORMATS[json]`" in page
+    )
     assert str(tmp_path) not in page
     assert json.loads(target.read_bytes()) == change(first.reports, second.reports)
     assert main(["diff", str(first.reports), str(tmp_path)]) == 2

@@ -1,4 +1,4 @@
-"""The whole comparison as one document, ``prune-diff/1``."""
+"""The whole comparison as one document, ``prune-diff/2``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pruner.pipeline.change import modules, names
 from pruner.pipeline.change.side import Side
 
-SCHEMA = "prune-diff/1"
+SCHEMA = "prune-diff/2"
 
 
 def change(base_reports: Path, head_reports: Path) -> dict[str, Any]:
@@ -42,6 +42,7 @@ def _side(side: Side) -> dict[str, Any]:
         "policy": report["policy"],
         "lines": report["totals"]["lines"],
         "python": report["totals"]["python"]["lines"],
+        "rules": len(side.rules),
         "modules": len(side.kept),
         "folds": report["totals"]["folds"],
         "definitions": report["removed_definitions"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pruner.pipeline.change.causes import file_removal, last_user, rules_behind
 from pruner.pipeline.change.side import Side, cause_row, edge_row
 from pruner.pipeline.retention import retained_sizes
 
@@ -11,37 +12,58 @@ GROWTH = 50  # rows of the growth table
 
 
 def modules(base: Side, head: Side) -> dict[str, Any]:
-    """Newly kept modules by the edge through which they came in; modules lost, by cause."""
+    """Newly kept modules by the edge through which they came in; modules lost, by cause; and what both are about."""
     groups: dict[Any, list[str]] = {}
     for module in sorted(head.kept.keys() - base.kept.keys()):
         groups.setdefault(_entrance(base, head, module), []).append(module)
     entered: list[dict[str, Any]] = []
+    reasons: dict[tuple[str, ...], list[str]] = {}
     for edge, members in groups.items():
-        rows = [{"module": m, "lines": head.kept[m][1], "was": _was(base, m)} for m in members]
+        rows = []
+        for module in members:
+            was, before = _was(base, module)
+            rows.append({"module": module, "lines": head.kept[module][1], "was": was, "removed_by": before})
+            reasons.setdefault(tuple(before) if was == "removed" else (was,), []).append(module)
         total = sum(head.kept[m][1] for m in members)
         entered.append({"by": edge_row(edge), "lines": total, "modules": rows})
     entered.sort(key=lambda row: (-row["lines"], row["modules"][0]["module"]))
     removed = []
-    for module in sorted(base.kept.keys() - head.kept.keys()):
-        if module in head.upstream:
-            row = next((r for p, r in head.removals.items() if r["what"] == "file" and _names(head, p) == module), None)
-            path, lines = base.kept[module]
-            removed.append({"module": module, "path": path, "lines": lines, "cause": cause_row(row) if row else None})
+    for module in sorted((base.kept.keys() - head.kept.keys()) & head.upstream):
+        row = file_removal(head, module)
+        path, lines = base.kept[module]
+        removed.append(
+            {
+                "module": module,
+                "path": path,
+                "lines": lines,
+                "cause": cause_row(row) if row else None,
+                "used": last_user(base, head, module),
+            }
+        )
     gone = sorted(base.kept.keys() - head.kept.keys() - head.upstream)
     return {
         "newly_kept": entered,
+        "why": [
+            {
+                "was": "not there" if why == ("not there",) else "removed",
+                "rules": [] if why == ("not there",) else list(why),
+                "in_force": [rule for rule in why if rule in head.rules],
+                "modules": len(members),
+                "lines": sum(head.kept[m][1] for m in members),
+            }
+            for why, members in sorted(reasons.items(), key=lambda r: (-sum(head.kept[m][1] for m in r[1]), r[0]))
+        ],
         "newly_removed": removed,
         "gone_upstream": [{"module": m, "lines": base.kept[m][1]} for m in gone],
     }
 
 
-def _names(side: Side, path: str) -> str:
-    root = f"{side.graph['root']}/" if side.graph["root"] else ""
-    return path.removeprefix(root).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-
-
-def _was(base: Side, module: str) -> str:
-    return "removed" if module in base.upstream else "not there"
+def _was(base: Side, module: str) -> tuple[str, list[str]]:
+    """(``not there`` or ``removed``, the rules that took it from the base)."""
+    if module not in base.upstream:
+        return "not there", []
+    row = file_removal(base, module)
+    return "removed", rules_behind(base, row) if row is not None else []
 
 
 def _entrance(base: Side, head: Side, module: str) -> Any:
@@ -57,18 +79,29 @@ def _entrance(base: Side, head: Side, module: str) -> Any:
 
 def definitions(base: Side, head: Side) -> dict[str, Any]:
     """Top-level names that were removed and are kept now, or the other way round, in modules of both."""
-    kept, removed = [], []
+    kept: list[dict[str, Any]] = []
+    removed: list[dict[str, Any]] = []
     for name, row in sorted(base.removals.items()):
         module, _, own = name.rpartition(".")
         node = f"{module}:{own}"
         if row["what"] != "file" and name not in head.removals and node in head.nodes:
-            kept.append({"name": node, "what": row["what"], "by": edge_row(head.parents.get(node))})
+            first, last = row["lines"]
+            found = {
+                "name": node,
+                "what": row["what"],
+                "lines": last - first + 1,
+                "removed_by": rules_behind(base, row),
+            }
+            kept.append(found | {"by": edge_row(head.parents.get(node))})
     for name, row in sorted(head.removals.items()):
         module, _, own = name.rpartition(".")
         node = f"{module}:{own}"
         if row["what"] != "file" and name not in base.removals and node in base.nodes:
             first, last = row["lines"]
-            removed.append({"name": node, "what": row["what"], "lines": last - first + 1, "cause": cause_row(row)})
+            found = {"name": node, "what": row["what"], "lines": last - first + 1, "cause": cause_row(row)}
+            removed.append(found | {"used": last_user(base, head, node)})
+    for rows in (kept, removed):
+        rows.sort(key=lambda row: (-row["lines"], row["name"]))
     return {"newly_kept": kept, "newly_removed": removed}
 
 

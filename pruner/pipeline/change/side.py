@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from pruner.errors import cannot
-from pruner.pipeline import inventory, stored
+from pruner.pipeline import inventory, severed, stored
 from pruner.pipeline.retention import module_of, own_sizes
 
+CAPABILITIES = "capabilities.json"
 DEFINITIONS = ("class", "function", "method", "variable")
 Edge = tuple[str, str, str, str, int]
 """(source, target, kind, file, line) as the stored graph has them."""
@@ -61,6 +62,39 @@ class Side:
             elif row["what"] == "file":
                 rows[row["path"]] = row
         return rows
+
+    def paths_of(self, module: str) -> tuple[str, str]:
+        """Where a module of upstream may stand."""
+        base = f"{self.graph['root']}/" if self.graph["root"] else ""
+        base += module.replace(".", "/")
+        return f"{base}.py", f"{base}/__init__.py"
+
+    @cached_property
+    def rules(self) -> dict[str, dict[str, Any]]:
+        """The rules that speak of the release, by id."""
+        return {row["id"]: row for row in self.report["rules"]}
+
+    @cached_property
+    def severed(self) -> dict[str, list[str]]:
+        """What cut off the unreached; empty where the run left none."""
+        if not (self.reports / severed.NAME).is_file():
+            return {}
+        return dict(self._read(severed.NAME)["next"])
+
+    @cached_property
+    def by_key(self) -> dict[str, dict[str, Any]]:
+        """Each removal by its name in ``severed.json``."""
+        return {
+            severed.key(row["path"], row["lines"][0], row["lines"][1], row["name"]): row
+            for row in self.ledger["removals"]
+        }
+
+    @cached_property
+    def table(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """(kind, key) -> row of the rules' table of capabilities; empty where the rules name none."""
+        if not (self.reports / CAPABILITIES).is_file():
+            return {}
+        return {(row["kind"], row["key"]): row for row in self._read(CAPABILITIES)["rows"]}
 
     @cached_property
     def parents(self) -> dict[str, Edge]:
