@@ -49,6 +49,7 @@ class Stated:
     device: set[str] = field(default_factory=set)  # facts that hold only where a device is
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
+    rules: set[str] = field(default_factory=set)  # ids of the rules that speak
 
 
 def _load(path: Path) -> Any:
@@ -113,6 +114,7 @@ def _assume(stated: Stated, subject: str, values: tuple[Const, ...] | Range, kno
 
 def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
     name = str(rule.get("id", ""))
+    stated.rules.add(name)
     for subject, value in (rule.get("assume") or {}).items():
         if isinstance(value, dict) and ("valid_from" in value or "values" in value):
             if "valid_from" in value:
@@ -191,6 +193,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.pure |= part.pure
         whole.device |= part.device
         whole.asked |= part.asked
+        whole.rules |= part.rules
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
             getattr(whole, name).extend(getattr(part, name))
     return whole

@@ -11,6 +11,11 @@ import pytest
 from pruner.errors import PruneError
 from pruner.model import Verdict
 from pruner.verify.behaviour import CHECKS, Design, run
+from pruner.verify.behaviour.judge_arguments import Arguments
+from pruner.verify.behaviour.judge_surface import EQUAL, Surface
+from pruner.verify.behaviour.licence import Licences
+from pruner.verify.behaviour.probe.describe import unions
+from pruner.verify.behaviour.statics import Side
 
 STAGES = {"": ("modules", "client")}
 UPSTREAM = {
@@ -70,7 +75,7 @@ def test_a_right_pruning_passes(tmp_path: Path) -> None:
     found = verdicts(tmp_path, GOOD)
     assert [row.result for row in found.values()] == ["passed"] * 3, found
     assert "1 members removed" in found["names"].covered
-    assert found["plain-host"].details == ("sglang.launch_server --help --backend: choice amd is gone: rules.amd",)
+    assert found["plain-host"].details == ("sglang.launch_server --help --backend: gone are amd (rules.amd)",)
 
 
 FAULTS = {
@@ -114,3 +119,35 @@ def test_what_cannot_run_is_not_run(tmp_path: Path) -> None:
         assert all(says in row.covered for row in rows)
     with pytest.raises(PruneError):
         run(tmp_path, tmp_path, None, checks=["imports-run"])
+
+
+def test_a_refusal_names_a_rule_that_speaks(tmp_path: Path) -> None:
+    judge = Arguments(Licences((), {}, Side(tmp_path, ""), frozenset({"amd.device"})))
+    gone = "removed: device cpu"
+    failure = {"error": "Refused", "text": "device is 'cpu' (rule amd.device, amd.yaml:3)", "where": "guard.py:1"}
+    assert list(judge.judge({gone: {}}, {gone: {"failure": failure}})) == []
+    assert judge.refused == [f"{gone}: refused by amd.device"]
+    for text, says in (("(rule other, amd.yaml:3)", "names no rule"), ("", "is not refused")):
+        row = {"failure": {**failure, "text": text}} if text else {"model": {}}
+        assert says in next(judge.judge({gone: {}}, {gone: row}))
+    # What rules may take must resolve as upstream does where no rule takes it.
+    assert "upstream resolves it" in next(
+        judge.judge({"embedding": {}}, {"embedding": {"failure": {**failure, "text": "?"}}})
+    )
+
+
+def test_an_application_is_gone_by_a_rule_on_its_module(tmp_path: Path) -> None:
+    (tmp_path / "kept.py").write_text("", "utf-8")
+    drops = [("rules.encoder", "encoder"), ("rules.kept", "kept")]
+    dump = {part: {} for part in EQUAL} | {"tables": {}, "server_options": []}
+    up = {**dump, "routes": {"kept": [["/a"]], "encoder": [["/b"]]}}
+    judge = Surface(Licences(drops, {}, Side(tmp_path, "")))
+    assert list(judge.judge(up, {**dump, "routes": {"kept": [["/a"]], "encoder": []}})) == []
+    assert judge.notes() == ["application encoder is gone: rules.encoder"]
+    assert list(judge.judge(up, {**dump, "routes": {"kept": [], "encoder": []}})) == ["routes/kept: lost ['/a']"]
+
+
+def test_one_spelling_of_a_union() -> None:
+    assert unions("(a: Tuple[Optional[A], Union[str, Callable[[], str], NoneType]])") == (
+        "(a: Tuple[A | None, str | Callable[[], str] | None])"
+    )

@@ -22,18 +22,23 @@ from typing import Any
 from pruner.edit import apply
 from pruner.fold import evaluate, residual
 from pruner.fold.value import NONE
-from pruner.graph.live import Liveness, Marker
+from pruner.graph.live import walk_item, walk_method
+from pruner.graph.module import ModuleWalker
 from pruner.graph.world import ProgramWorld
-from pruner.model import Edit, Policy, Snapshot
-from pruner.passes import rewrite
+from pruner.model import Edit, Fact, Policy, Snapshot
+from pruner.passes import Call, rewrite
+from pruner.pipeline.admitted import judge_all
+from pruner.pipeline.engine import _specialise
 from pruner.pipeline.load import Loader
+from pruner.pipeline.native import without_macros
 from pruner.pipeline.notice import notice
-from pruner.pipeline.targets import drops_of, mark_roots
+from pruner.pipeline.placement import placements
 from pruner.policy import load, select
 from pruner.source import read_tree
 from tests.mutation.mutants import Mutant
 
 Patch = tuple[Any, str, Any]
+GUARD = ("sglang", "_prune_guard")
 MOST = 25  # files that one overlooked edge may change
 
 
@@ -115,26 +120,24 @@ class Engine:
 
     def __init__(self, upstream: Path, output: Path, rules: Sequence[Path]) -> None:
         self.snapshot: Snapshot = read_tree(upstream, "tree")
-        self.policy: Policy = select(load(tuple(rules)), self.snapshot.origin.version or _version(upstream))
+        self.loader = Loader(self.snapshot, 1)
+        stated: Policy = select(load(tuple(rules)), self.snapshot.origin.version or _version(upstream))
+        self.policy = replace(stated, facts=without_macros(stated))
         self.output = output
-        self.marker, self.live = self._mark()
+        rejected: set[Fact] = set()
+        while True:  # as the engine does: a fact that a live store breaks is nobody's assumption
+            admitted = replace(self.policy, facts=tuple(f for f in self.policy.facts if f not in rejected))
+            outcome, self.marker = _specialise(
+                self.snapshot, admitted, stated, self.loader, 1, lambda name, share: None, GUARD
+            )
+            broken = judge_all(self.snapshot, admitted.facts, self.loader, outcome, self.marker).rejected
+            if not broken:
+                break
+            rejected |= set(broken)
+        self.policy = admitted
+        self.live = self.marker.out
+        self.guards, _ = placements(admitted, self.loader.table, self.live, set())
         self.good: dict[str, bytes | None] = {}
-
-    def _mark(self) -> tuple[Marker, Liveness]:
-        loader = Loader(self.snapshot, 1)
-        matched: set[str] = set()
-        drops = drops_of(self.policy, loader.table, matched)
-        loader.excluded = set(drops.modules)
-        poisoned: set[tuple[str, str]] = set()
-        while True:
-            marker = Marker(loader.table, ProgramWorld(loader.table, self.policy, poisoned), self.policy, drops)
-            mark_roots(marker, self.snapshot, self.policy, matched)
-            live = marker.run()
-            found = marker.contradictions()
-            if found <= poisoned:
-                self.loader, self.poisoned = loader, poisoned
-                return marker, live
-            poisoned |= found
 
     def files(self) -> list[tuple[str, str]]:
         """Live modules and their paths."""
@@ -147,7 +150,11 @@ class Engine:
     def written(self, module: str, path: str) -> tuple[bytes, tuple[Edit, ...]]:
         """The file as this engine writes it. Raises what the engine raises."""
         data = self.snapshot.read(path)
-        edits = rewrite(self.marker, self.live, module, path, data, ("sglang", "_prune_guard")).edits
+        calls = [
+            (p.function, Call(p.key, p.rule, p.where == "after", p.parameter, p.options))
+            for p in self.guards.get(module, ())
+        ]
+        edits = rewrite(self.marker, self.live, module, path, data, GUARD, calls).edits
         if not edits:
             return data, ()
         noted = notice(data, edits)
@@ -193,16 +200,34 @@ def _patched(engine: Engine, name: str, patches: list[Patch], files: list[tuple[
     for owner, attribute, value in patches:
         setattr(owner, attribute, value)
     # Nothing that the sound engine worked out may help the faulty one.
-    engine.marker.world = ProgramWorld(engine.loader.table, engine.policy, engine.poisoned)
+    sound = engine.marker.world
+    engine.marker.world = ProgramWorld(engine.loader.table, engine.policy, sound.poisoned, sound.drops)
     found: list[Mutant] = []
     for module, path in files:
         if len(found) >= each:
             break
         with contextlib.suppress(Exception):
+            _decided(engine, module)
             text, _ = engine.written(module, path)
             if text != engine.kept(path):
                 found.append(Mutant(f"fault: {name}", path, 1, name, ((path, text),)))
     return found
+
+
+def _decided(engine: Engine, module: str) -> None:
+    """Decide again what marking decided in a module: rewriting takes marking's decisions as they are."""
+    state, marker = engine.live.states[module], engine.marker
+    state.unit = ModuleWalker(marker.world, state.summary, marker.drops, state.frozen).walk().unit
+    for item in state.items:
+        if not item.walked or item.kind in ("import", "star"):
+            continue
+        unit = walk_item(marker.world, state.summary, marker.drops, item, marker.is_early(module, item))
+        item.decided = unit if unit.changes or unit.globals else None
+        for method in item.methods:
+            if method.walked:
+                early = marker.is_early(module, item, method)
+                unit = walk_method(marker.world, state.summary, marker.drops, item, method, early)
+                method.decided = unit if unit.changes or unit.globals else None
 
 
 def span_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
@@ -398,6 +423,9 @@ def planted_faults(
     for module, path in dice.sample(engine.files(), 25):
         if engine.written(module, path)[0] != engine.kept(path):
             raise ValueError(f"{path}: the output was not made by this engine from these rules")
+    fresh = forked(lambda: _patched(engine, "none", [], dice.sample(engine.files(), 40), 1))
+    if fresh:
+        raise ValueError(f"{fresh[0].path}: written otherwise when nothing is remembered")
     each = max(2, count // (len(REWRITER) + len(SPANS) + 12))
     found = [*rewriter_faults(engine, each, 60, dice)]
     say(f"{len(found)} files of a faulty rewriter")

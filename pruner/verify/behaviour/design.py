@@ -10,9 +10,9 @@ from pruner.verify.rules import read_rules, version_of
 
 
 def design(upstream: Path, rules: Sequence[Path]) -> Design:
-    """Entry drops with their rules, members of walked packages. Raises PruneError when a file cannot be read."""
+    """Drops with their rules, members of walked packages, ids of rules. Raises PruneError when a file cannot be read."""
     stated = read_rules(rules, version_of(upstream))
     members: dict[str, list[str]] = {}
     for _, package, names, _ in stated.dynamics:
         members.setdefault(package, []).extend(names)
-    return Design([(rule, text) for rule, text in stated.drops if "[" in text], members)
+    return Design(stated.drops, members, frozenset(stated.rules))

@@ -9,8 +9,8 @@ from typing import Any
 
 from pruner.verify.behaviour.judge_surface import differences
 from pruner.verify.behaviour.licence import Licences
+from pruner.verify.behaviour.probe.argument_sets import MAY_GO, REMOVED
 
-REMOVED = "removed: "
 QUOTED = re.compile(r"'([^']*)'(?:, )?")
 
 
@@ -20,6 +20,8 @@ class Arguments:
     def __init__(self, licences: Licences) -> None:
         self.licences = licences
         self.counts: Counter[str] = Counter()
+        self.removed = {name for name, _, _ in REMOVED}
+        self.refused: list[str] = []  # sets that a rule refuses, with the rule
 
     def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Problems, each beginning with a set's name."""
@@ -27,9 +29,14 @@ class Arguments:
             after = out[name]
             if "crash" in before or "crash" in after:
                 yield f"{name}: {after.get('crash', 'ran')}; upstream: {before.get('crash', 'ran')}"
-            elif name.startswith(REMOVED):
+            elif name in self.removed or (name in MAY_GO and self.licences.said(refusal(after))):
                 self.counts["removed"] += 1
-                if not refused(after):
+                rule = self.licences.said(refusal(after))
+                if rule:
+                    self.refused.append(f"{name}: refused by {rule}")
+                elif refusal(after):
+                    yield f"{name}: refused, and the sentence names no rule: {refusal(after)[:200]}"
+                else:
                     yield f"{name}: it is not refused"
             else:
                 yield from self._set(name, before, after)
@@ -61,12 +68,15 @@ class Arguments:
         return value
 
 
-def refused(row: dict[str, Any]) -> bool:
-    """Did some step of the resolution end with an exception?"""
-    parts = (row.get("model") or {}, row.get("checked") or {}, row.get("prepared") or {})
-    return "failure" in row or any(
-        "failure" in part or "failure" in (part.get("architecture") or {}) for part in parts if isinstance(part, dict)
-    )
+def refusal(row: dict[str, Any]) -> str:
+    """The sentence with which some step of the resolution ended; "" when none did."""
+    if "failure" in row:
+        return f"{row.get('shown') or ''} {row['failure']['text']}".strip()
+    for part in (row.get("model") or {}, row.get("checked") or {}, row.get("prepared") or {}):
+        for held in (part, (part.get("architecture") or {}) if isinstance(part, dict) else {}):
+            if isinstance(held, dict) and "failure" in held:
+                return str(held["failure"]["text"]) or str(held["failure"]["error"])
+    return ""
 
 
 def said(row: dict[str, Any]) -> str:

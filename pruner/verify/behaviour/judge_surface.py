@@ -19,21 +19,51 @@ class Surface:
     def __init__(self, licences: Licences) -> None:
         self.licences = licences
         self.counts: Counter[str] = Counter()
-        self.choices: dict[str, str] = {}  # what users can no longer type: the rule
+        # What is gone by rule, by where it was: choices of an option, or an application.
+        self.choices: dict[str, dict[str, str]] = {}
+        self.applications: dict[str, str] = {}
 
     def judge(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Problems of the simulated server."""
         for part in EQUAL:
-            self.counts[part] += len(up[part])
-            yield from differences(part, up[part], out[part])
+            before, after = up[part], out[part]
+            if part in ("routes", "openapi"):
+                before, after = (
+                    {n: row for n, row in side.items() if not self._dropped(n)} for side in (before, after)
+                )
+            self.counts[part] += len(before)
+            yield from differences(part, before, after)
         # Tables first: a choice may go because a pattern drops its key from the table that it comes from.
         for name, table in up["tables"].items():
             yield from self.licences.differences(name, table, out["tables"].get(name))
         yield from self._parser("server", up["server_options"], out["server_options"])
-        differing = {what.partition(":")[0] for what in self.choices}
-        self.counts["options with fewer choices"] = len(differing)
-        if len(differing) > MOST_OPTIONS:
-            yield f"server: {len(differing)} options have fewer choices, more than {MOST_OPTIONS}"
+        differing = len(self.choices) + len(self.applications)
+        self.counts["options with fewer choices"] = len(self.choices)
+        self.counts["applications gone by rule"] = len(self.applications)
+        if differing > MOST_OPTIONS:
+            yield f"server: {differing} differences by rule, more than {MOST_OPTIONS}"
+
+    def _dropped(self, application: str) -> bool:
+        """Is the module of an application gone by a rule that drops it?"""
+        rule = self.licences.module(application)
+        if rule:
+            self.applications[application] = rule
+        return bool(rule)
+
+    def notes(self) -> list[str]:
+        """One sentence for each option or application that has less, with the rules."""
+        rows = [f"application {name} is gone: {rule}" for name, rule in self.applications.items()]
+        same: dict[tuple[str, str], list[str]] = {}  # option and what it lost: where
+        for where, choices in self.choices.items():
+            by: dict[str, list[str]] = {}
+            for choice, rule in choices.items():
+                by.setdefault(rule, []).append(choice)
+            lost = "; ".join(f"{', '.join(names)} ({rule})" for rule, names in sorted(by.items()))
+            same.setdefault((where.rpartition(" ")[2], lost), []).append(where)
+        for (option, lost), places in same.items():
+            where = places[0] if len(places) == 1 else f"{option} of {len(places)} commands"
+            rows.append(f"{where}: gone are {lost}")
+        return rows
 
     def clients(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Problems of commands on a host without a GPU."""
@@ -50,6 +80,7 @@ class Surface:
                 yield f"{command}: {len(after['parsers'])} parsers, upstream {len(before['parsers'])}"
             for one, other in zip(before["parsers"], after["parsers"], strict=False):
                 yield from self._parser(command, one, other)
+        self.counts["options with fewer choices"] = len({where.rpartition(" ")[2] for where in self.choices})
 
     def _parser(self, where: str, up: list[dict[str, Any]], out: list[dict[str, Any]]) -> Iterator[str]:
         before = {" ".join(row["options"]): row for row in up}
@@ -82,7 +113,7 @@ class Surface:
                     if choice in out[part]:
                         continue
                     if rule := self.licences.typed(where, choice):
-                        self.choices[f"{where}: choice {choice}"] = rule
+                        self.choices.setdefault(where, {})[choice] = rule
                     else:
                         yield f"{where}: choice {choice} is lost, and no rule names it"
                 if not out[part]:

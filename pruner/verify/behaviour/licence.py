@@ -1,8 +1,9 @@
 """Which losses at run time are by design. Each kind is counted, and a loss of no kind is a problem.
 
 ``rule``: an entry drop names the key. ``walk``: a ``dynamic`` rule leaves the class's module out of its package.
-``gone``: the value is a class or function that the tree no longer defines. ``unnamed``: the key is no string constant of the kept tree any more, so no kept code can ask for it;
-never enough for what a user types on the command line.
+``gone``: the value is a class or function that the tree no longer defines. ``unnamed``: the key is no string
+constant of the kept tree any more, so no kept code can ask for it; never enough for what a user types on the
+command line.
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from functools import cached_property
 from typing import Any
 
 from pruner.verify.behaviour.statics import Side
+from pruner.verify.rules import covers
 
 GUARD = "_prune_guard"
+NAMED = re.compile(r"\(rule ([\w.-]+), ")
 REFERENCE = re.compile(r"(?:class|function):([\w.]+)")
 WILD = re.compile(r"[*?]")
 
@@ -26,8 +29,16 @@ WILD = re.compile(r"[*?]")
 class Licences:
     """Compares values of the two trees."""
 
-    def __init__(self, drops: Sequence[tuple[str, str]], members: Mapping[str, Sequence[str]], output: Side) -> None:
+    def __init__(
+        self,
+        drops: Sequence[tuple[str, str]],
+        members: Mapping[str, Sequence[str]],
+        output: Side,
+        rules: frozenset[str] = frozenset(),
+    ) -> None:
         self.output = output
+        self.rules = rules
+        self.modules = [(rule, text) for rule, text in drops if not set(text) & set("[:(")]
         self.members = members
         self.dropped: dict[str, str] = {}  # keys that a pattern dropped from a table, with the rule
         self.counts: Counter[str] = Counter()
@@ -48,6 +59,16 @@ class Licences:
             elif key == pattern:
                 return rule
         return ""
+
+    def module(self, name: str) -> str:
+        """The rule that drops a module that is not there, or ""."""
+        if name in self.output.modules:
+            return ""
+        return next((rule for rule, text in self.modules if covers(text, name)), "")
+
+    def said(self, sentence: str) -> str:
+        """The rule that a refusal names, if it is one of the rules that speak; else ""."""
+        return next((name for name in NAMED.findall(sentence) if name in self.rules), "")
 
     def typed(self, where: str, choice: str) -> str:
         """The rule by which a word that users type is gone, or ""."""

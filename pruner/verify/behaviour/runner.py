@@ -42,10 +42,11 @@ FIRST = {"plain-host": "surface"}
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What rules say may be missing: (rule, entry drop), and what a walked package still yields."""
+    """What rules say may be missing: (rule, dropped target), what a walked package still yields, ids of rules."""
 
     drops: Sequence[tuple[str, str]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    rules: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -80,7 +81,8 @@ class Run:
 
     def verdict(self, check: str) -> Verdict:
         """The verdict of one check."""
-        licences, found = Licences(self.design.drops, self.design.members, self.out), Found()
+        licences = Licences(self.design.drops, self.design.members, self.out, self.design.rules)
+        found = Found()
         for _, up, out in self.pairs(FIRST.get(check, "")):
             if usable(up, "surface") and usable(out, "surface"):
                 list(Surface(licences).judge(up.stages["surface"], out.stages["surface"]))
@@ -131,6 +133,7 @@ class Run:
         if check == "arguments":
             arguments = Arguments(licences)
             problems, counts = list(arguments.judge(before, after)), arguments.counts
+            found.notes += arguments.refused
         elif check in ("import-run", "names"):
             modules = Modules(self.up, self.out, licences)
             judge = modules.imports if check == "import-run" else modules.names
@@ -141,8 +144,8 @@ class Run:
             surface = Surface(licences)
             judge = surface.judge if check == "surface" else surface.clients
             problems, counts = list(judge(before, after)), surface.counts
-            counts["choices gone by rule"] = len(surface.choices)
-            found.notes += [f"{what} is gone: {rule}" for what, rule in surface.choices.items()]
+            counts["choices gone by rule"] = sum(map(len, surface.choices.values()))
+            found.notes += surface.notes()
         found.counts.update(counts)
         return problems
 

@@ -95,7 +95,7 @@ def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
             args = module.prepare_server_args(list(words))
         except (Exception, SystemExit) as error:
             last = shown.getvalue().strip().rpartition("\n")[2] if isinstance(error, SystemExit) else ""
-            return {"failure": describer.failure(error), "shown": describer.text(last)}
+            return {"failure": describer.failure(error), "shown": describer.whole(last)}
     row["arguments"] = state(args, describer)
     view = getattr(module, "resolved_view", lambda value: value)(args)
     names = [f.name for f in dataclasses.fields(args)]

@@ -15,8 +15,29 @@ import types
 from typing import Any
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+UNION = re.compile(r"\b(?:typing\.)?(Optional|Union)\[")
 DEPTH = 5
 LONGEST = 400  # characters of a text that is shown whole
+
+
+def unions(text: str) -> str:
+    """``Optional[X]`` and ``Union[X, Y]`` written as ``X | None`` and ``X | Y``.
+
+    ``typing`` remembers by equality what it has built, and ``Optional[X]`` equals ``X | None``: whichever a process
+    meets first is the spelling of both from then on.
+    """
+    while (found := UNION.search(text)) is not None:
+        start, at, depth, parts = found.end(), found.end(), 0, []
+        while at < len(text) and (depth or text[at] != "]"):
+            depth += (text[at] in "[(") - (text[at] in "])")
+            if text[at] == "," and not depth:
+                parts.append(text[start:at])
+                start = at + 1
+            at += 1
+        parts = [part.strip() for part in (*parts, text[start:at])]
+        parts = ["None" if part == "NoneType" else part for part in parts] + ["None"] * (found[1] == "Optional")
+        text = f"{text[: found.start()]}{' | '.join(parts)}{text[at + 1 :]}"
+    return text
 
 
 class Describer:
@@ -26,14 +47,18 @@ class Describer:
         self.roots = roots
 
     def text(self, value: object) -> str:
+        """A text without addresses and local paths; a long one by its digest."""
+        text = self.whole(value)
+        if len(text) > LONGEST:
+            text = f"{text[:80]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        return text
+
+    def whole(self, value: object) -> str:
         """A text without addresses and local paths."""
         text = value if isinstance(value, str) else repr(value)
         for root, name in self.roots.items():
             text = text.replace(root, name)
-        text = ADDRESS.sub("0x", text)
-        if len(text) > LONGEST:
-            text = f"{text[:80]}... sha256:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
-        return text
+        return ADDRESS.sub("0x", text)
 
     def value(self, value: Any, depth: int = 0) -> Any:
         """A JSON value; a ``type:`` prefix tells kinds apart."""
@@ -79,7 +104,7 @@ class Describer:
     def signature(self, function: Any) -> str:
         """Parameters, defaults and the kind of function (a removed ``yield`` changes it)."""
         try:
-            text = self.text(str(inspect.signature(function)))
+            text = self.text(unions(str(inspect.signature(function))))
         except (TypeError, ValueError, NameError, AttributeError):
             text = "(?)"
         code = getattr(inspect.unwrap(function), "__code__", None)
