@@ -116,8 +116,11 @@ class Liveness:
             if text in self.strings:
                 return f"is named as the string {text!r} in {self.strings[text][0].path}"
         survey = self.output.modules.get(module)
-        if survey is not None and "globals" in survey.reflects and name in survey.strings:
-            return "may be read through globals()"
+        if survey is not None and name in survey.strings:
+            if "globals" in survey.reflects:
+                return "may be read through globals()"
+            if claim.kind in ("function", "class"):
+                return "is a string in its own module, which may look it up"
         if claim.outside or name not in self.strings:
             return ""  # the parts of a built name are strings
         for pattern in self.dotted:
@@ -131,8 +134,9 @@ class Liveness:
         for path, line, pattern in self.getters.on_module.get(claim.module, ()):
             if not pattern.fullmatch(claim.name):
                 continue
-            if pattern.pattern == ".*" and (claim.kind == "import" or not self._spelled(claim.name)):
-                continue  # a name that is not spelled out anywhere has to be built of known parts
+            if pattern.pattern == ".*" and claim.kind not in ("function", "class"):
+                if claim.kind == "import" or not self._spelled(claim.name):
+                    continue  # a name that is not spelled out anywhere has to be built of known parts
             return f"may be read by getattr in {path}:{line}"
         return ""
 

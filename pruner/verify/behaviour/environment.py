@@ -17,6 +17,8 @@ NEEDED = ("torch", "triton", "transformers", "fastapi", "pydantic", "prometheus_
 ALWAYS = ("torchvision", "IPython", "soundfile")
 # Stand-ins on the simulated GPU.
 KERNELS = ("sgl_kernel", "deep_gemm", "cuda")
+# And where kernels run on the host: flashinfer compiles CUDA sources when it is first called.
+COMPILED = ("flashinfer",)
 # Not installed on a client host.
 HIDDEN = ("sgl_kernel", "deep_gemm", "flashinfer")
 # Stand-ins for the second pass of the import run.
@@ -39,17 +41,19 @@ FIXED = {
     "TZ": "UTC",
     "LC_ALL": "C.UTF-8",
 }
+# Triton kernels run in its interpreter, nothing is compiled, one rank talks to itself.
+ON_HOST = {"TRITON_INTERPRET": "1", "TORCHDYNAMO_DISABLE": "1", "GLOO_SOCKET_IFNAME": "lo"}
 PROBE = Path(__file__).resolve().parent / "probe" / "boot.py"
 
 
-def variables(work: Path) -> dict[str, str]:
+def variables(work: Path, on_host: bool = False) -> dict[str, str]:
     """The environment variables of a session; caches go below ``work``."""
     kept = {
         k: v for k, v in os.environ.items() if k not in DROPPED and not k.startswith(("SGLANG_", "SGL_", "TRITON_"))
     }
     home = work / "home"
     home.mkdir(parents=True, exist_ok=True)
-    return {**kept, **FIXED, "HOME": str(home), "TMPDIR": str(home)}
+    return {**kept, **FIXED, **(ON_HOST if on_host else {}), "HOME": str(home), "TMPDIR": str(home)}
 
 
 def lacking(python: Path, needed: Sequence[str] = NEEDED) -> str:

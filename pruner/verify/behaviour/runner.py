@@ -13,19 +13,21 @@ from pruner.model import Verdict
 from pruner.verify.behaviour import environment
 from pruner.verify.behaviour.entries import entry_points
 from pruner.verify.behaviour.judge_arguments import Arguments
+from pruner.verify.behaviour.judge_layers import Layers
 from pruner.verify.behaviour.judge_modules import Modules
 from pruner.verify.behaviour.judge_surface import Surface
 from pruner.verify.behaviour.licence import GUARD, Licences
 from pruner.verify.behaviour.probe import checkpoints
-from pruner.verify.behaviour.sessions import Answer, Plan, Sessions, copies
+from pruner.verify.behaviour.sessions import ON_HOST, Answer, Plan, Sessions, copies
 from pruner.verify.behaviour.statics import Side
 
-CHECKS = ("import-run", "names", "surface", "arguments", "plain-host")
+CHECKS = ("import-run", "names", "surface", "arguments", "layers", "plain-host")
 SHOWN = 50  # details of one verdict
 # What runs where, by device; the empty name is a host without one.
 STAGES: dict[str, tuple[str, ...]] = {
     "H100": ("modules", "surface", "arguments"),
     "B200": ("modules", "arguments"),
+    f"H100{ON_HOST}": ("layers",),
     "": ("client",),
 }
 JUDGED = {
@@ -33,6 +35,7 @@ JUDGED = {
     "names": "modules",
     "surface": "surface",
     "arguments": "arguments",
+    "layers": "layers",
     "plain-host": "client",
 }
 # A choice on a client host may go because a pattern drops its key from the table that it comes from: the dump
@@ -130,7 +133,11 @@ class Run:
     def judge(self, check: str, licences: Licences, found: Found, up: Answer, out: Answer) -> list[str]:
         """The problems of one check on one device."""
         before, after = up.stages[JUDGED[check]], out.stages[JUDGED[check]]
-        if check == "arguments":
+        if check == "layers":
+            layers = Layers()
+            problems, counts = list(layers.judge(before, after)), layers.counts
+            found.notes += layers.notes
+        elif check == "arguments":
             arguments = Arguments(licences)
             problems, counts = list(arguments.judge(before, after)), arguments.counts
             found.notes += arguments.refused

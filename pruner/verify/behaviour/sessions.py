@@ -20,6 +20,7 @@ from pruner.verify.behaviour import environment
 
 STAGE_LIMIT = 900.0  # seconds; a busy machine must not look like a tree that hangs
 SESSION_LIMIT = 2700.0
+ON_HOST = " in the host's memory"  # behind the name of a device
 IGNORED = re.compile(r"Ignore import error .*")
 
 
@@ -30,6 +31,11 @@ class Plan:
     side: str
     profile: str
     stages: tuple[str, ...]
+
+    @property
+    def on_host(self) -> bool:
+        """Do kernels run, in the host's memory?"""
+        return self.profile.endswith(ON_HOST)
 
 
 @dataclass(slots=True)
@@ -64,11 +70,17 @@ class Sessions:
         return {
             "tree": str(self.trees[plan.side]),
             "out": str(out),
-            "profile": plan.profile,
+            "profile": plan.profile.removesuffix(ON_HOST),
+            "on_host": plan.on_host,
+            "devices": 1 if plan.on_host else 8,
             "stages": list(plan.stages),
             "modules": list(self.modules),
-            "base": ["sglang.srt.entrypoints.http_server"] if gpu else [],
-            "standins": [*environment.ALWAYS, *(environment.KERNELS if gpu else ())],
+            "base": ["sglang.srt.entrypoints.http_server"] if gpu and not plan.on_host else [],
+            "standins": [
+                *environment.ALWAYS,
+                *(environment.KERNELS if gpu else ()),
+                *(environment.COMPILED if plan.on_host else ()),
+            ],
             "later": list(environment.LATER),
             "hidden": [] if gpu else list(environment.HIDDEN),
             "models": str(self.work / "models"),
@@ -77,7 +89,7 @@ class Sessions:
 
     def one(self, plan: Plan) -> Answer:
         """One session. A crash is an answer too."""
-        out = self.work / f"{plan.side}-{plan.profile or 'client'}"
+        out = self.work / f"{plan.side}-{plan.profile.removesuffix(ON_HOST) or 'client'}{'-host' * plan.on_host}"
         out.mkdir(parents=True, exist_ok=True)
         settings = out / "settings.json"
         settings.write_text(json.dumps(self.settings(plan, out)), encoding="utf-8")
@@ -89,7 +101,7 @@ class Sessions:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=out,
-                env=environment.variables(self.work),
+                env=environment.variables(self.work, plan.on_host),
                 start_new_session=True,
             )
             try:

@@ -22,6 +22,8 @@ class Profile:
     shared_memory_per_multiprocessor: int = 233472
     warp_size: int = 32
     gcnArchName: str = ""
+    is_integrated: bool = False
+    uuid: str = "GPU-0"
 
 
 PROFILES = {

@@ -32,6 +32,7 @@ class Settings:
     models: str  # the folder for model configurations
     devices: int = 8
     limit: float = 300.0  # seconds for a stage
+    on_host: bool = False  # kernels run too: in Triton's interpreter, or as plain torch
     only: list[str] = field(default_factory=list)  # names of argument sets; empty for all
 
 
@@ -43,6 +44,8 @@ def run(settings: Settings) -> None:
     describer = Describer({settings.tree: "<tree>", settings.models: "<models>", sys.prefix: "<environment>"})
     if settings.profile:
         device.simulate(settings.profile, settings.devices)
+    if settings.on_host:
+        on_host()
     start, failure = time.monotonic(), None
     for name in settings.base:
         try:
@@ -56,6 +59,7 @@ def run(settings: Settings) -> None:
         "modules": lambda: modules.import_all(settings.modules, settings.later, describer),
         "surface": lambda: surface.dump(describer),
         "arguments": lambda: arguments.run_all(Path(settings.models), settings.only, describer),
+        "layers": lambda: layers(settings, describer),
         "client": lambda: client.run_all(settings.limit, describer),
     }
     for stage in settings.stages:
@@ -63,6 +67,21 @@ def run(settings: Settings) -> None:
         answer = forks.isolated(steps[stage], settings.limit)
         write(out / f"{stage}.json", {"answer": answer, "seconds": round(time.monotonic() - start, 1)})
     os._exit(0)  # threads that the tree started must not hold the session
+
+
+def on_host() -> None:
+    """The host's memory as the GPU's. Apart, since it imports torch."""
+    from . import host, natives
+
+    host.install()
+    natives.install()
+
+
+def layers(settings: Settings, describer: Describer) -> Any:
+    """Tiny models. Apart, since it imports torch."""
+    from . import layers as stage
+
+    return stage.run_all(Path(settings.out), settings.only, describer)
 
 
 def write(path: Path, value: Any) -> None:
