@@ -10,11 +10,8 @@ The edits, the ledger and the manifest of such a run agree with each other. Thre
 from __future__ import annotations
 
 import contextlib
-import os
-import pickle
 import random
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,21 +22,13 @@ from pruner.fold.value import NONE
 from pruner.graph.live import walk_item, walk_method
 from pruner.graph.module import ModuleWalker
 from pruner.graph.world import ProgramWorld
-from pruner.model import Edit, Fact, Policy, Snapshot
-from pruner.passes import Call, rewrite
-from pruner.pipeline.admitted import judge_all
-from pruner.pipeline.engine import _specialise
-from pruner.pipeline.load import Loader
-from pruner.pipeline.native import without_macros
-from pruner.pipeline.notice import notice
-from pruner.pipeline.placement import placements
-from pruner.policy import load, select
-from pruner.source import read_tree
+from pruner.model import Edit
+from tests.mutation.edges import edge_faults, method_faults
+from tests.mutation.engine import Engine, forked
+from tests.mutation.equal import other
 from tests.mutation.mutants import Mutant
 
 Patch = tuple[Any, str, Any]
-GUARD = ("sglang", "_prune_guard")
-MOST = 25  # files that one overlooked edge may change
 
 
 def _operand(deciding: bool) -> Callable[..., Any]:
@@ -115,79 +104,6 @@ REWRITER: dict[str, list[Patch]] = {
 }
 
 
-class Engine:
-    """A run up to marking, whose parts can be made wrong."""
-
-    def __init__(self, upstream: Path, output: Path, rules: Sequence[Path]) -> None:
-        self.snapshot: Snapshot = read_tree(upstream, "tree")
-        self.loader = Loader(self.snapshot, 1)
-        stated: Policy = select(load(tuple(rules)), self.snapshot.origin.version or _version(upstream))
-        self.policy = replace(stated, facts=without_macros(stated))
-        self.output = output
-        rejected: set[Fact] = set()
-        while True:  # as the engine does: a fact that a live store breaks is nobody's assumption
-            admitted = replace(self.policy, facts=tuple(f for f in self.policy.facts if f not in rejected))
-            outcome, self.marker = _specialise(
-                self.snapshot, admitted, stated, self.loader, 1, lambda name, share: None, GUARD
-            )
-            broken = judge_all(self.snapshot, admitted.facts, self.loader, outcome, self.marker).rejected
-            if not broken:
-                break
-            rejected |= set(broken)
-        self.policy = admitted
-        self.live = self.marker.out
-        self.guards, _ = placements(admitted, self.loader.table, self.live, set())
-        self.good: dict[str, bytes | None] = {}
-
-    def files(self) -> list[tuple[str, str]]:
-        """Live modules and their paths."""
-        return [
-            (module, state.summary.path)
-            for module, state in sorted(self.live.states.items())
-            if state.executed and module not in self.loader.untouchable
-        ]
-
-    def written(self, module: str, path: str) -> tuple[bytes, tuple[Edit, ...]]:
-        """The file as this engine writes it. Raises what the engine raises."""
-        data = self.snapshot.read(path)
-        calls = [
-            (p.function, Call(p.key, p.rule, p.where == "after", p.parameter, p.options))
-            for p in self.guards.get(module, ())
-        ]
-        edits = rewrite(self.marker, self.live, module, path, data, GUARD, calls).edits
-        if not edits:
-            return data, ()
-        noted = notice(data, edits)
-        return apply(data, noted), noted
-
-    def kept(self, path: str) -> bytes | None:
-        """What the output holds."""
-        file = self.output / path
-        return file.read_bytes() if file.is_file() else None
-
-
-def _version(upstream: Path) -> str:
-    from pruner.verify.rules import version_of
-
-    return version_of(upstream)
-
-
-def forked(step: Callable[[], Any]) -> Any:
-    """The step's answer from a child, whose patches end with it. None when it raised."""
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(read)
-        with contextlib.suppress(BaseException), os.fdopen(write, "wb") as stream:
-            stream.write(pickle.dumps(step()))
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as stream:
-        data = stream.read()
-    os.waitpid(pid, 0)
-    return pickle.loads(data) if data else None
-
-
 def rewriter_faults(engine: Engine, each: int, tried: int, dice: random.Random) -> Iterator[Mutant]:
     """``each`` files a fault, out of ``tried`` files."""
     for name, patches in REWRITER.items():
@@ -209,7 +125,7 @@ def _patched(engine: Engine, name: str, patches: list[Patch], files: list[tuple[
         with contextlib.suppress(Exception):
             _decided(engine, module)
             text, _ = engine.written(module, path)
-            if text != engine.kept(path):
+            if other(text, engine.kept(path)):
                 found.append(Mutant(f"fault: {name}", path, 1, name, ((path, text),)))
     return found
 
@@ -242,7 +158,7 @@ def span_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Muta
             data = engine.snapshot.read(path)
             _, edits = engine.written(module, path)
             text = wrong(data, list(edits), dice)
-            if text is not None and text != engine.kept(path):
+            if text is not None and other(text, engine.kept(path)):
                 made += 1
                 yield Mutant(f"fault: {name}", path, 1, name, ((path, text),))
 
@@ -287,130 +203,6 @@ SPANS: dict[str, Callable[[bytes, list[Edit], random.Random], bytes | None]] = {
     "an edit begins too early": _too_early,
     "a replacement is lost": _replacement,
 }
-
-
-class Graph:
-    """The live graph that marking recorded."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self.edges: dict[str, list[tuple[str, str]]] = {}
-        for source, target, kind, _, _ in engine.live.edges:
-            self.edges.setdefault(source, []).append((target, kind))
-        self.roots = [source for source in self.edges if source.startswith("rule:")]
-        self.all = self.reach(("", ""), frozenset())
-
-    def reach(self, without: tuple[str, str], rules: frozenset[str]) -> set[str]:
-        """Everything that is reached when one edge, or some rules, are overlooked."""
-        seen = {root for root in self.roots if root not in rules}
-        work = list(seen)
-        while work:
-            source = work.pop()
-            for target, _ in self.edges.get(source, ()):
-                if target not in seen and (source, target) != without:
-                    seen.add(target)
-                    work.append(target)
-            module = source.partition(":")[0]
-            if module not in seen and module in self.engine.live.states:
-                seen.add(module)
-                work.append(module)
-        return seen
-
-
-def edge_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
-    """One edge, root or keep overlooked: what is reached by it alone is gone."""
-    graph = Graph(engine)
-    kinds: dict[str, list[tuple[str, str]]] = {}
-    ways = Counter(target for _, target, _, _, _ in engine.live.edges)
-    for source, target, kind, _, _ in engine.live.edges:
-        # A target with other ways to it is not lost: such an engine writes what the sound one writes.
-        if not source.startswith("rule:") and ways[target] == 1:
-            kinds.setdefault(kind, []).append((source, target))
-    for kind, edges in sorted(kinds.items()):
-        made = 0
-        for edge in dice.sample(edges, min(len(edges), 40)):
-            if made >= each:
-                break
-            lost = graph.all - graph.reach(edge, frozenset())
-            mutant = forked(lambda k=kind, e=edge, n=lost: _without(engine, f"fault: a {k!r} edge overlooked", e, n))
-            if lost and mutant is not None:
-                made += 1
-                yield mutant
-    made = 0
-    for rule in dice.sample(graph.roots, len(graph.roots)):
-        lost = graph.all - graph.reach(("", ""), frozenset({rule}))
-        if made < each and lost:
-            mutant = forked(lambda r=rule, n=lost: _without(engine, "fault: a root or keep rule skipped", (r, ""), n))
-            if mutant is not None:
-                made += 1
-                yield mutant
-
-
-def _without(engine: Engine, kind: str, edge: tuple[str, str], lost: Iterable[str]) -> Mutant | None:
-    """The files that change when these nodes are dead."""
-    names: dict[str, set[str]] = {}
-    gone: set[str] = set()
-    for node in lost:
-        module, colon, name = node.partition(":")
-        if not colon:
-            gone.add(module)
-        else:
-            names.setdefault(module, set()).add(name)
-    touched = [module for module in sorted({*gone, *names}) if module in engine.live.states]
-    if not touched or len(touched) > MOST:
-        return None
-    changes: list[tuple[str, bytes | None]] = []
-    for module in touched:
-        state = engine.live.states[module]
-        path = state.summary.path
-        if module in gone:
-            state.executed = False
-            changes.append((path, None))
-            continue
-        for item in state.items:
-            if item.live and set(item.names) & names[module]:
-                item.live = False
-                if item.kind in ("import", "star"):
-                    engine.live.dead_aliases.setdefault(module, set()).add((item.stmt[1], item.index))
-        text, _ = engine.written(module, path)
-        if text != engine.kept(path):
-            changes.append((path, text))
-    changes = [row for row in changes if engine.kept(row[0]) is not None]
-    if not changes:
-        return None
-    return Mutant(kind, changes[0][0], 1, f"{edge[0]} -> {edge[1]}", tuple(changes))
-
-
-def method_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mutant]:
-    """A name that live code asks for is overlooked: the methods of that name are gone."""
-    by_name: dict[str, list[tuple[str, Any]]] = {}
-    for module, state in sorted(engine.live.states.items()):
-        for item in state.items if state.executed else ():
-            if item.live and item.kind == "class":
-                for method in item.methods:
-                    if method.live and not method.stmt[3].startswith("__"):
-                        by_name.setdefault(method.stmt[3], []).append((module, method))
-    names = [name for name, rows in sorted(by_name.items()) if len(rows) <= 4]
-    made = 0
-    for name in dice.sample(names, len(names)):
-        if made >= each:
-            break
-        mutant = forked(lambda n=name: _methods_gone(engine, n, by_name[n]))
-        if mutant is not None:
-            made += 1
-            yield mutant
-
-
-def _methods_gone(engine: Engine, name: str, rows: list[tuple[str, Any]]) -> Mutant | None:
-    for _, method in rows:
-        method.live = False
-    changes = []
-    for module in sorted({module for module, _ in rows}):
-        path = engine.live.states[module].summary.path
-        text, _ = engine.written(module, path)
-        if text != engine.kept(path):
-            changes.append((path, text))
-    return Mutant("fault: an attribute name overlooked", changes[0][0], 1, name, tuple(changes)) if changes else None
 
 
 def planted_faults(

@@ -1,6 +1,6 @@
 """Wrong prunings, made from kept files by the kinds that happen: each is a new text of one file.
 
-A mutant parses, unless it is the truncated file, and its syntax tree differs from the original's.
+A mutant parses, unless it is the truncated file, and its byte code differs from the original's.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import ast
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from tests.mutation.equal import same
 
 Span = tuple[int, int, bytes]  # start, stop, replacement
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -325,7 +327,7 @@ def _one(kind: str, path: str, data: bytes, dice: random.Random) -> Mutant | Non
     for line, what, (start, stop, text) in candidates[:5]:
         new = data[:start] + text + data[stop:]
         try:
-            if ast.dump(ast.parse(new)) == ast.dump(source.tree):
+            if same(new, data):
                 continue
         except SyntaxError:
             if kind != "file truncated":

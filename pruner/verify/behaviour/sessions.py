@@ -58,6 +58,7 @@ class Sessions:
     modules: tuple[str, ...]
     work: Path
     jobs: int
+    only: tuple[str, ...] = ()  # names of argument sets and tiny models; empty for all
 
     def run(self, plans: Sequence[Plan]) -> dict[Plan, Answer]:
         """All sessions, ``jobs`` at a time."""
@@ -85,6 +86,7 @@ class Sessions:
             "hidden": [] if gpu else list(environment.HIDDEN),
             "models": str(self.work / "models"),
             "limit": STAGE_LIMIT,
+            "only": list(self.only),
         }
 
     def one(self, plan: Plan) -> Answer:

@@ -92,16 +92,16 @@ class Previous:
 
 def told(model: Any) -> None:
     """Hand a draft the embedding, the head and hidden states that its target would."""
-    generator = torch.Generator().manual_seed(3)
+    generator, hidden = torch.Generator().manual_seed(3), tiny.TINY["nextn"]["hidden_size"]
 
     def drawn(*shape: int) -> torch.Tensor:
         return torch.empty(*shape).normal_(0, 0.5, generator=generator).to(torch.float16)
 
-    model.set_embed_and_head(*(torch.nn.Parameter(drawn(tiny.VOCABULARY, tiny.HIDDEN), False) for _ in range(2)))
+    model.set_embed_and_head(*(torch.nn.Parameter(drawn(tiny.VOCABULARY, hidden), False) for _ in range(2)))
     plain = model.forward
 
     def forward(input_ids: Any, positions: Any, forward_batch: Any, *args: Any, **kwargs: Any) -> Any:
-        forward_batch.spec_info = Previous(drawn(len(input_ids), tiny.HIDDEN))
+        forward_batch.spec_info = Previous(drawn(len(input_ids), hidden))
         try:
             return plain(input_ids, positions, forward_batch, *args, **kwargs)
         finally:

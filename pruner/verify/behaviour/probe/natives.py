@@ -188,3 +188,9 @@ def moe_align_block_size(
             blocks[at // block : at // block + size] = slot - 1
             at += size * block
     total.fill_(at)
+
+
+@reference("jit.fused_eh_norm.fused_eh_norm")
+def fused_eh_norm(embeds: Any, previous: Any, embed_weight: Any, previous_weight: Any, out: Any, eps: float) -> None:
+    """A draft's two inputs, each normalised, side by side."""
+    out.copy_(torch.cat((rmsnorm(embeds, embed_weight, eps), rmsnorm(previous, previous_weight, eps)), -1))

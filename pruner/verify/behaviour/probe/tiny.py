@@ -12,10 +12,10 @@ from typing import Any
 
 from .checkpoints import V2_LITE, V3, YARN, Config
 
-HIDDEN, VOCABULARY = 64, 10240  # the benchmark's prompts hold numbers below 10,000
+VOCABULARY = 10240  # the benchmark's prompts hold numbers below 10,000
 SMALL: Config = {
     "first_k_dense_replace": 1,
-    "hidden_size": HIDDEN,
+    "hidden_size": 64,
     "intermediate_size": 96,
     "max_position_embeddings": 4096,
     "moe_intermediate_size": 32,
@@ -40,6 +40,7 @@ TINY: dict[str, Config] = {
     "nextn": {
         **TINY_V3,
         "architectures": ["DeepseekV3ForCausalLMNextN"],
+        "hidden_size": 512,  # the kernel that joins its two inputs wants a multiple of 256
         "num_hidden_layers": 1,
         "num_nextn_predict_layers": 1,
     },
@@ -50,16 +51,16 @@ class Weights:
     """The tensors of a checkpoint: each from a generator of its own, seeded by its name."""
 
     def __init__(self, config: Config) -> None:
-        self.config = config
+        self.config, self.hidden = config, config["hidden_size"]
         self.tensors: dict[str, Any] = {}
         if "NextN" in config["architectures"][0]:
             self._draft()
             return
-        self.random("model.embed_tokens.weight", VOCABULARY, HIDDEN, scale=1.0)
+        self.random("model.embed_tokens.weight", VOCABULARY, self.hidden, scale=1.0)
         for index in range(config["num_hidden_layers"]):
             self._layer(f"model.layers.{index}.", index < config["first_k_dense_replace"])
-        self.ones("model.norm.weight", HIDDEN)
-        self.random("lm_head.weight", VOCABULARY, HIDDEN)
+        self.ones("model.norm.weight", self.hidden)
+        self.random("lm_head.weight", VOCABULARY, self.hidden)
 
     def random(self, name: str, *shape: int, scale: float | None = None, exact: bool = False) -> None:
         """A normal distribution that keeps the size of what it is multiplied with."""
@@ -78,8 +79,8 @@ class Weights:
 
     def _gate(self, prefix: str, size: int) -> None:
         for name in ("gate_proj", "up_proj"):
-            self.random(f"{prefix}{name}.weight", size, HIDDEN)
-        self.random(f"{prefix}down_proj.weight", HIDDEN, size)
+            self.random(f"{prefix}{name}.weight", size, self.hidden)
+        self.random(f"{prefix}down_proj.weight", self.hidden, size)
 
     def _layer(self, prefix: str, dense: bool) -> None:
         c, own = self.config, f"{prefix}self_attn."
@@ -88,19 +89,19 @@ class Weights:
         )
         rank, low = c["kv_lora_rank"], c["q_lora_rank"]
         for name in ("input_layernorm", "post_attention_layernorm"):
-            self.ones(f"{prefix}{name}.weight", HIDDEN)
+            self.ones(f"{prefix}{name}.weight", self.hidden)
         if low:
-            self.random(f"{own}q_a_proj.weight", low, HIDDEN)
+            self.random(f"{own}q_a_proj.weight", low, self.hidden)
             self.ones(f"{own}q_a_layernorm.weight", low)
-        self.random(f"{own}{'q_b_proj' if low else 'q_proj'}.weight", heads * (nope + rope), low or HIDDEN)
-        self.random(f"{own}kv_a_proj_with_mqa.weight", rank + rope, HIDDEN)
+        self.random(f"{own}{'q_b_proj' if low else 'q_proj'}.weight", heads * (nope + rope), low or self.hidden)
+        self.random(f"{own}kv_a_proj_with_mqa.weight", rank + rope, self.hidden)
         self.ones(f"{own}kv_a_layernorm.weight", rank)
         self.random(f"{own}kv_b_proj.weight", heads * (nope + value), rank)
-        self.random(f"{own}o_proj.weight", HIDDEN, heads * value)
+        self.random(f"{own}o_proj.weight", self.hidden, heads * value)
         if dense:
             self._gate(f"{prefix}mlp.", c["intermediate_size"])
             return
-        self.random(f"{prefix}mlp.gate.weight", c["n_routed_experts"], HIDDEN)
+        self.random(f"{prefix}mlp.gate.weight", c["n_routed_experts"], self.hidden)
         if c["topk_method"] == "noaux_tc":
             self.random(f"{prefix}mlp.gate.e_score_correction_bias", c["n_routed_experts"], scale=0.05, exact=True)
         for expert in range(c["n_routed_experts"]):
@@ -111,10 +112,10 @@ class Weights:
         prefix = f"model.layers.{self.config['num_hidden_layers'] - 1}."
         self._layer(prefix, False)
         for name in ("enorm", "hnorm", "shared_head.norm"):
-            self.ones(f"{prefix}{name}.weight", HIDDEN)
-        self.random(f"{prefix}eh_proj.weight", HIDDEN, 2 * HIDDEN)
+            self.ones(f"{prefix}{name}.weight", self.hidden)
+        self.random(f"{prefix}eh_proj.weight", self.hidden, 2 * self.hidden)
         for name in ("embed_tokens", "shared_head.head"):
-            self.random(f"{prefix}{name}.weight", VOCABULARY, HIDDEN)
+            self.random(f"{prefix}{name}.weight", VOCABULARY, self.hidden)
 
 
 def write(folder: Path, name: str) -> Path:
