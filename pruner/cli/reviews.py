@@ -84,6 +84,10 @@ def hygiene(reports: tuple[Path, ...], known: Path | None, least: int | None, ev
     help="Capabilities that the cut may lose.",
 )
 @click.option("--least", type=click.IntRange(min=1), default=None, metavar="N", help="Least score of a suspect.")
+@click.option(
+    "--tree", default="", metavar="DIR", help="Where the repository keeps the tree: findings are placed there."
+)
+@click.option("--rule-files", default="", metavar="DIR", help="Where the repository keeps the rule files, likewise.")
 @click.option("--markdown", type=path_type(dir_okay=False), metavar="FILE", help="The comment.  [default: stdout]")
 @click.option("--sarif", type=path_type(dir_okay=False), metavar="FILE", help="Findings as SARIF 2.1.0.")
 @click.option("--annotations", is_flag=True, help="Print GitHub's annotations to stdout.")
@@ -95,6 +99,8 @@ def review(
     grown: float | None,
     lost: int,
     least: int | None,
+    tree: str,
+    rule_files: str,
     markdown: Path | None,
     sarif: Path | None,
     annotations: bool,
@@ -104,13 +110,15 @@ def review(
     Exit codes: 0 in order, 1 findings or a limit was passed, 3 the checks refuted the tree.
     """
     from pruner.pipeline.hygiene import LEAST
-    from pruner.pipeline.review import MEANINGS, Limits
+    from pruner.pipeline.review import MEANINGS, Limits, Repository
     from pruner.pipeline.review import review as judge
     from pruner.pipeline.suspects import suggestion
     from pruner.report import comment as comments
     from pruner.report import sarif as logs
 
-    found = judge(base, reports, _known(known), Limits(moved, grown, lost, least or LEAST))
+    found = judge(
+        base, reports, _known(known), Limits(moved, grown, lost, least or LEAST), Repository(tree, rule_files)
+    )
     rules = [rule for s in found.suspects if s.score >= (least or LEAST) and (rule := suggestion(s))]
     text = comments.comment(found.document, found.findings, found.exit_code, rules[:5])
     if markdown is not None:

@@ -6,7 +6,7 @@ The input is two reports folders; nothing is run again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from pruner.model import Finding
 from pruner.pipeline.change.document import compare
 from pruner.pipeline.change.side import Side
 from pruner.pipeline.hygiene import LEAST, hygiene
+from pruner.pipeline.stored import generated_line
 from pruner.pipeline.suspects import Suspect
 
 MEANINGS = {
@@ -48,10 +49,24 @@ class Review:
     exit_code: int
 
 
-def review(base_reports: Path, head_reports: Path, known: Sequence[tuple[str, str]], limits: Limits) -> Review:
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where a repository keeps the generated tree and the rule files, as paths from its root; ``""``: nowhere."""
+
+    tree: str = ""
+    rules: str = ""
+
+
+def review(
+    base_reports: Path,
+    head_reports: Path,
+    known: Sequence[tuple[str, str]],
+    limits: Limits,
+    repository: Repository = Repository(),
+) -> Review:
     """Judge the head. Exit code 3 when a check refuted it, 1 for any finding, else 0.
 
-    Raises PruneError PR307 for a folder that holds no reports.
+    The places of findings are those of ``repository``. Raises PruneError PR307 for a folder that holds no reports.
     """
     base, head = Side(base_reports), Side(head_reports)
     document = compare(base, head)
@@ -69,7 +84,26 @@ def review(base_reports: Path, head_reports: Path, known: Sequence[tuple[str, st
     findings += clean
     findings += _limits(document, limits)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if findings else ExitCode.CLEAN
-    return Review(document, tuple(findings), tuple(suspects), int(code))
+    placed = tuple(_placed(row, head, repository) for row in findings)
+    return Review(document, placed, tuple(suspects), int(code))
+
+
+def _placed(row: Finding, head: Side, repository: Repository) -> Finding:
+    """A finding where the repository holds it: a reviewer's tools show it there and nowhere else.
+
+    What a check refuted has a line of the generated tree already; every other place is upstream's.
+    """
+    tree, rules = (f"{folder.rstrip('/')}/" if folder else "" for folder in (repository.tree, repository.rules))
+    if tree and row.path == "report.json":
+        return replace(row, path=f"{tree}PRUNED.json")
+    if tree and row.path in head.graph["lines"]:
+        line = row.line if row.code.startswith("PR4") else generated_line(head.graph, row.path, row.line)
+        return replace(row, path=tree + row.path, line=line)
+    if tree and row.path in head.removed_files:
+        return replace(row, path="", line=0, text=f"{row.path}:{row.line}: {row.text}")
+    if rules and row.path in head.report["policy"]["files"]:
+        return replace(row, path=rules + row.path)
+    return row
 
 
 def _located(detail: str) -> tuple[str, int, str]:

@@ -49,6 +49,19 @@ def line_map(data: bytes, edits: Sequence[Edit]) -> list[list[int]]:
     return runs
 
 
+def generated_line(graph: Mapping[str, Any], path: str, line: int) -> int:
+    """The generated line of an upstream line; of one that is gone, that of the last line before it that is kept."""
+    runs = graph["maps"].get(path)
+    if runs is None or not line:
+        return line
+    found = 1
+    for start, upstream, count in runs:
+        if upstream > line:
+            break
+        found = start + min(line - upstream, count - 1)
+    return int(found)
+
+
 def read(
     reports: Path, name: str, advice: str = "run prune first, or name the folder with --reports"
 ) -> dict[str, Any]:

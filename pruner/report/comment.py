@@ -7,6 +7,7 @@ from typing import Any
 
 from pruner.model import Finding
 from pruner.report.change import change_markdown
+from pruner.report.short import in_short
 from pruner.report.text import code, number, share, table
 
 MOST = 25
@@ -26,6 +27,8 @@ def comment(
         "",
         f"{_name(base)} → {_name(head)}: {number(base['python']['after'])} ({one}) → "
         f"{number(head['python']['after'])} ({two}) Python lines kept, {number(len(findings))} findings.",
+        "",
+        *(f"* {line}" for line in in_short(document)),
     ]
     if findings:
         cells = [

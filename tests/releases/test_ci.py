@@ -27,6 +27,7 @@ def step(
         "PYTHONPATH": str(ROOT),
         "RULES": str(rules),
         "JOBS": "1",
+        "TREE": "pruned",
         "REVIEW": "--moved 100",
         "PRUNE_CACHE": str(cwd / "cache"),
     }
@@ -58,7 +59,7 @@ def test_a_new_release_is_proposed_with_its_review(place: Path) -> None:
     done = step("review.sh", "../one", "../two", "build", cwd=place)
     assert done.returncode == 1, done.stderr
     assert (place / "build" / "decision").read_text() == "look\n"
-    assert "::warning file=shop/config.py" in done.stdout
+    (annotation,) = re.findall(r"::warning file=pruned/shop/config.py,line=(\d+),title=PR511", done.stdout)
     assert (place / "build" / "comment.md").read_text().startswith("## prune: look at the findings")
     assert json.loads((place / "build" / "prune.sarif").read_bytes())["version"] == "2.1.0"
     proposed = step("propose.sh", "build", "pruned", "prune-2", "Prune 2", cwd=place)
@@ -66,6 +67,8 @@ def test_a_new_release_is_proposed_with_its_review(place: Path) -> None:
     assert git(place, "log", "-1", "--format=%s%n%b").splitlines()[0] == "Prune 2"
     assert "pruned/shop/log.py" in git(place, "ls-tree", "-r", "--name-only", "HEAD")
     assert git(place, "rev-parse", "--abbrev-ref", "HEAD").strip() == "prune-2"
+    shown = (place / "pruned" / "shop" / "config.py").read_text().splitlines()[int(annotation) - 1]
+    assert "is_initech" in shown, "the annotation stands on the line of the change that names the vendor"
 
 
 def test_the_same_release_is_in_order(place: Path) -> None:
@@ -82,6 +85,8 @@ def test_a_refuted_tree_is_never_committed(place: Path) -> None:
     done = step("review.sh", "../one", "../two", "build", cwd=place, rules=rules)
     assert done.returncode == 3, done.stdout + done.stderr
     assert (place / "build" / "decision").read_text() == "stop\n"
+    assert (place / "build" / "comment.md").read_text().startswith("## prune: **refuted, do not ship**")
+    assert "::error file=pruned/shop/" in done.stdout and "title=PR410" in done.stdout
     before = git(place, "rev-parse", "HEAD")
     assert step("propose.sh", "build", "pruned", "prune-2", "Prune 2", cwd=place).returncode == 3
     (place / "build" / "decision").write_text("commit\n")
@@ -89,6 +94,13 @@ def test_a_refuted_tree_is_never_committed(place: Path) -> None:
         "the reports say so too"
     )
     assert git(place, "rev-parse", "HEAD") == before and not (place / "pruned").exists()
+
+
+def test_what_an_earlier_review_left_is_not_proposed(place: Path) -> None:
+    """The head of this review fails; the tree and the comment of the last one are gone."""
+    assert step("review.sh", "../one", "../one", "build", cwd=place).returncode == 0
+    assert step("review.sh", "../one", "../three", "build", cwd=place).returncode == 2
+    assert not (place / "build" / "head" / "generated").exists() and not (place / "build" / "comment.md").exists()
 
 
 def test_a_release_that_cannot_be_read(place: Path) -> None:

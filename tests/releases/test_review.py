@@ -15,7 +15,8 @@ from pruner.cli import main
 from pruner.model import Finding
 from pruner.pipeline.change.side import Side
 from pruner.pipeline.hygiene import hygiene, read_known
-from pruner.pipeline.review import MEANINGS, Limits, review
+from pruner.pipeline.review import MEANINGS, Limits, Repository, review
+from pruner.pipeline.stored import generated_line
 from pruner.pipeline.suspects import suspects
 from pruner.report.comment import LONGEST, comment
 from pruner.report.sarif import sarif, workflow_lines
@@ -153,6 +154,22 @@ def test_names_that_need_escaping() -> None:
         log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         == "a%20dir/%C3%B6%2Cb%3Ac.py"
     )
+
+
+def test_findings_are_placed_where_the_repository_holds_them(first: Release, second: Release) -> None:
+    """Lines of the tree, not of upstream; the rule files' folder; what went is in no file."""
+    found = review(first.reports, second.reports, [], Limits(moved=1), Repository("gen/tree/", "rules"))
+    places = {row.code: (row.path, row.line) for row in found.findings}
+    assert places["PR513"] == ("gen/tree/PRUNED.json", 0)
+    path, line = places["PR511"]
+    assert path == "gen/tree/shop/config.py"
+    text = (second.output / "shop" / "config.py").read_text().splitlines()
+    assert "is_initech" in text[line - 1]
+    head = Side(second.reports)
+    graph = {"maps": {"a.py": [[3, 10, 2], [6, 20, 1]]}}
+    wanted = {10: 3, 11: 4, 12: 4, 20: 6, 99: 6, 5: 1}
+    assert {line: generated_line(graph, "a.py", line) for line in wanted} == wanted
+    assert "shop/vendors/globex.py" in head.removed_files
 
 
 def test_a_comment_is_bounded(first: Release, second: Release) -> None:

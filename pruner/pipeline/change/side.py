@@ -70,6 +70,12 @@ class Side:
         return f"{base}.py", f"{base}/__init__.py"
 
     @cached_property
+    def removed_files(self) -> frozenset[str]:
+        """Paths of upstream that are gone as a whole."""
+        upstream: list[str] = self.graph["upstream"]
+        return frozenset(upstream) - self.graph["lines"].keys()
+
+    @cached_property
     def rules(self) -> dict[str, dict[str, Any]]:
         """The rules that speak of the release, by id."""
         return {row["id"]: row for row in self.report["rules"]}
