@@ -15,6 +15,7 @@ import pytest
 
 from pruner import report
 from pruner.model import Cause, Outcome, Removal, Snapshot
+from pruner.report.html.trend import _every
 
 from .browser import Browser, browser, find
 from .trees import (
@@ -189,8 +190,8 @@ def test_cells_fill_the_map_without_overlap_by_their_lines(page: Browser) -> Non
     drill(page, "pkg")
     boxes = page.js(
         "const m = document.getElementById('map'); return [m.clientWidth * m.clientHeight,"
-        "[...m.querySelectorAll('button.cell')].map((c) => [c.dataset.path, ...['left', 'top', 'width', 'height']"
-        ".map((k) => parseFloat(c.style[k]))])]"
+        "[...m.querySelectorAll('button.cell')].map((c) => [c.dataset.path, ...['x', 'y', 'width', 'height']"
+        ".map((k) => c.getBoundingClientRect()[k])])]"
     )
     whole, rows = boxes
     areas = {path: width * height for path, _, _, width, height in rows}
@@ -444,6 +445,31 @@ def test_release_trend(page: Browser) -> None:
     assert names == ["1: 1,000 lines, 600 kept (60.0%)", "2: 2,000 lines, 900 kept (45.0%)"]
     heights = page.js("return [...document.querySelectorAll('.trend .kept')].map((r) => r.height.baseVal.value)")
     assert abs(heights[1] / heights[0] - 1.5) < 0.01
+    marks = page.js("return [...document.querySelectorAll('.trend text[text-anchor=end]')].map((t) => t.textContent)")
+    assert marks == ["0", "500", "1,000", "1,500", "2,000"], "round figures, up to the tallest"
+
+
+@pytest.mark.parametrize("most", [1, 6, 7, 30, 31, 59, 60, 61, 1_799_772, 10**9])
+def test_marks_are_round_and_few(most: int) -> None:
+    every = _every(most)
+    assert str(every).rstrip("0") in ("1", "2", "5") and 1 <= -(-most // every) <= 6
+
+
+def test_the_map_fits_any_paper(page: Browser) -> None:
+    """Nothing redraws the map for a printer: its cells are shares of what they stand in."""
+    drill(page, "pkg")
+    page.js("document.getElementById('map').style.width = '300px'")
+    outside = page.js(
+        "const m = document.getElementById('map').getBoundingClientRect();"
+        "return [...document.querySelectorAll('#map .cell, #map .mini')].map((c) => c.getBoundingClientRect())"
+        ".filter((c) => c.right > m.right + 1 || c.bottom > m.bottom + 1).length"
+    )
+    assert outside == 0
+
+
+def test_a_folder_with_room_shows_two_levels(page: Browser) -> None:
+    deep = "return [...document.querySelectorAll('#map .mini .mini')].map((c) => c.innerText)"
+    assert len(page.js(deep)) > 2, "one folder holds everything: what is in its folders shows as well"
 
 
 def test_print(page: Browser) -> None:

@@ -73,7 +73,8 @@ class Side:
     def removed_files(self) -> frozenset[str]:
         """Paths of upstream that are gone as a whole."""
         upstream: list[str] = self.graph["upstream"]
-        return frozenset(upstream) - self.graph["lines"].keys()
+        kept: dict[str, int] = self.graph["lines"]
+        return frozenset(upstream) - kept.keys()
 
     @cached_property
     def rules(self) -> dict[str, dict[str, Any]]:

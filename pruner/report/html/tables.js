@@ -134,7 +134,7 @@ function removal(index) {
   const row = data.rows[index], cause = data.causes[row[CAUSE]];
   const element = make("tr");
   const what = data.whats[row[WHAT]];
-  const text = paths[row[FILE]] + (what === "file" ? "" : ":" + row[FIRST] + "-" + row[LAST]);
+  const text = paths[row[FILE]] + (what === "file" ? "" : ":" + row[FIRST] + (row[LAST] > row[FIRST] ? "-" + row[LAST] : ""));
   const button = link(text, () => toggle(element, button, cause, row));
   button.setAttribute("aria-expanded", "false");
   cells(element, [button, what, row[TITLE], extent(row), causeName(cause)]);

@@ -1,4 +1,4 @@
-// The treemap: squarified, one level to act on and one more to look at.
+// The treemap: squarified, one level to act on and, where there is room, two more to look at.
 
 const MOST_CELLS = 250; // a folder of 600 configurations would be 600 unreadable slivers
 const LABEL = 18; // pixels
@@ -46,11 +46,12 @@ function paint(element, item, filtered) {
     "%, var(--kept) " + top + "%)";
 }
 
-function place(element, [x, y, width, height]) {
-  element.style.left = x + "px";
-  element.style.top = y + "px";
-  element.style.width = width + "px";
-  element.style.height = height + "px";
+// In shares of what it stands in: paper has another width than the window, and says so to nobody.
+function place(element, [x, y, width, height], whole, high) {
+  element.style.left = 100 * x / whole + "%";
+  element.style.top = 100 * y / high + "%";
+  element.style.width = 100 * width / whole + "%";
+  element.style.height = 100 * height / high + "%";
 }
 
 function shown(item) {
@@ -70,7 +71,8 @@ function drawMap(map, open, filtered, choose) {
   const rest = items.splice(MOST_CELLS);
   const values = items.map((item) => item.before);
   const more = rest.reduce((sum, item) => sum + item.before, 0);
-  const boxes = squarify(more ? [...values, more] : values, 0, 0, map.clientWidth, map.clientHeight);
+  const whole = map.clientWidth, high = map.clientHeight;
+  const boxes = squarify(more ? [...values, more] : values, 0, 0, whole, high);
   items.forEach((item, index) => {
     const cell = document.createElement("button");
     cell.type = "button";
@@ -79,10 +81,10 @@ function drawMap(map, open, filtered, choose) {
     cell.tabIndex = index ? -1 : 0; // one stop for Tab, arrows inside
     cell.setAttribute("aria-label", describe(item, filtered));
     cell.title = describe(item, filtered);
-    place(cell, boxes[index]);
+    place(cell, boxes[index], whole, high);
     paint(cell, item, filtered);
     const [, , width, height] = boxes[index];
-    if (item.file < 0 && width > 30 && height > LABEL + 12) drawInner(cell, item, filtered, width, height);
+    if (item.file < 0 && width > 30 && height > LABEL + 12) drawInner(cell, item, filtered, width - 2, height - 2, 2);
     if (width > 34 && height > 14) {
       const label = document.createElement("span");
       label.className = "label";
@@ -96,26 +98,32 @@ function drawMap(map, open, filtered, choose) {
     const cell = document.createElement("div");
     cell.className = "cell rest kept";
     cell.textContent = number(rest.length) + " smaller";
-    place(cell, boxes[items.length]);
+    place(cell, boxes[items.length], whole, high);
     map.append(cell);
   }
 }
 
-function drawInner(cell, item, filtered, width, height) {
+const ROOM = 150; // pixels of the shorter side from which on a folder shows what is in it
+
+function drawInner(cell, item, filtered, width, height, depth) {
   const items = shown(item).slice(0, 60);
-  const boxes = squarify(items.map((child) => child.before), 0, LABEL, width - 2, height - LABEL - 2);
+  const boxes = squarify(items.map((child) => child.before), 0, LABEL, width, height - LABEL);
   items.forEach((child, index) => {
-    if (boxes[index][2] < 3 || boxes[index][3] < 3) return;
+    const [, , wide, high] = boxes[index];
+    if (wide < 3 || high < 3) return;
     const mini = document.createElement("span");
     mini.className = "mini";
-    place(mini, boxes[index]);
-    if (boxes[index][2] > 60 && boxes[index][3] > 16) {
+    place(mini, boxes[index], width, height);
+    paint(mini, child, filtered);
+    if (depth > 1 && child.file < 0 && Math.min(wide, high) > ROOM) {
+      drawInner(mini, child, filtered, wide - 2, high - 2, depth - 1);
+    }
+    if (wide > 60 && high > 16) {
       const label = document.createElement("span");
       label.className = "label";
       label.textContent = child.name;
       mini.append(label);
     }
-    paint(mini, child, filtered);
     cell.append(mini);
   });
 }

@@ -17,7 +17,9 @@ def trend(releases: Sequence[Mapping[str, Any]], current: str = "") -> str:
     rows = [row for row in releases if "python" in row]
     if len(rows) < 2:
         return ""
-    most = max(row["python"]["lines"]["before"] for row in rows)
+    mark_every = _every(max(row["python"]["lines"]["before"] for row in rows))
+    marks = -(-max(row["python"]["lines"]["before"] for row in rows) // mark_every)
+    most = max(1, mark_every * marks)
     step = (WIDE - LEFT) / len(rows)
     out = [
         f'<svg class="trend" viewBox="0 0 {WIDE} {HIGH}" role="img" aria-labelledby="trend-title" '
@@ -25,12 +27,10 @@ def trend(releases: Sequence[Mapping[str, Any]], current: str = "") -> str:
     ]
     scale = (HIGH - BOTTOM - 20) / most
     floor = HIGH - BOTTOM
-    for part in range(5):
-        y = floor - (HIGH - BOTTOM - 20) * part / 4
+    for value in range(0, most + 1, mark_every):
+        y = floor - value * scale
         out.append(f'<line class="grid" x1="{LEFT}" x2="{WIDE}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        out.append(
-            f'<text class="tick" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{number(most * part // 4)}</text>'
-        )
+        out.append(f'<text class="tick" x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{number(value)}</text>')
     for index, row in enumerate(rows):
         lines = row["python"]["lines"]
         name = row.get("version") or row["upstream"]
@@ -61,10 +61,21 @@ def trend(releases: Sequence[Mapping[str, Any]], current: str = "") -> str:
     )
     return (
         '<section aria-labelledby="trend-title">\n<h2 id="trend-title">Releases</h2>\n'
+        '<p class="legend"><span class="kept">kept</span> <span class="gone">removed</span> Python lines</p>\n'
         + "\n".join(out)
         + f"\n<details><summary>The figures</summary><table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>"
         "</details>\n</section>"
     )
+
+
+def _every(most: int) -> int:
+    """A round distance between marks, of which three to six fit: 1, 2 or 5 times a power of ten."""
+    power = 1
+    while True:
+        for round_one in (power, 2 * power, 5 * power):
+            if most <= 6 * round_one:
+                return round_one
+        power *= 10
 
 
 def trend_page(releases: Sequence[Mapping[str, Any]], heads: Sequence[str], cells: Sequence[Sequence[str]]) -> bytes:
