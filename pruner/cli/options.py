@@ -80,9 +80,18 @@ def reports_of(output: Path) -> Path:
 
 def reports_option(command: _F) -> _F:
     """``--reports``, or the reports that belong to ``--output``, by the rule of the run."""
+    return _run_option(command, False)
 
-    def note(context: click.Context, _parameter: click.Parameter, value: Path) -> None:
+
+def tree_option(command: _F) -> _F:
+    """The same, for a command that reads the output as well: it gets ``output`` and ``reports``."""
+    return _run_option(command, True)
+
+
+def _run_option(command: _F, tree: bool) -> _F:
+    def note(context: click.Context, _parameter: click.Parameter, value: Path) -> Path:
         context.meta["pruner.output"] = value
+        return value
 
     def choose(context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
         return value or reports_of(context.meta["pruner.output"])
@@ -92,7 +101,7 @@ def reports_option(command: _F) -> _F:
         type=path_type(file_okay=False),
         default=OUTPUT,
         is_eager=True,
-        expose_value=False,
+        expose_value=tree,
         callback=note,
         metavar="DIR",
         help="The output of the run to ask about.",

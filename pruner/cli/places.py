@@ -9,12 +9,12 @@ import click
 
 from pruner.cli.commands import prune
 from pruner.cli.options import (
-    OUTPUT,
     cache_option,
     json_option,
     path_type,
     print_json,
     reports_option,
+    tree_option,
     upstream_option,
     write,
 )
@@ -22,8 +22,6 @@ from pruner.errors import ExitCode
 
 if TYPE_CHECKING:
     from pruner.pipeline.patch.port import Ported
-
-_TREE = click.option("--output", type=path_type(), default=OUTPUT, show_default=True, metavar="DIR", help="The tree.")
 
 
 @prune.command()
@@ -46,9 +44,8 @@ def retrace(file: IO[str], from_upstream: bool, reports: Path) -> int:
 @click.argument("patch", type=path_type(dir_okay=False))
 @click.option("--to-upstream", is_flag=True, help="PATCH is for the generated tree; make one for upstream.")
 @click.option("--to", "target", type=path_type(dir_okay=False), metavar="FILE", help="The result.  [default: stdout]")
-@_TREE
+@tree_option
 @upstream_option
-@reports_option
 @cache_option
 @json_option
 def port(
@@ -82,9 +79,8 @@ def port(
 
 @prune.command()
 @click.argument("patch", type=path_type(dir_okay=False))
-@_TREE
+@tree_option
 @upstream_option
-@reports_option
 @cache_option
 @json_option
 def affects(patch: Path, output: Path, upstream: str | None, reports: Path, cache: Path | None, as_json: bool) -> int:
@@ -98,7 +94,8 @@ def affects(patch: Path, output: Path, upstream: str | None, reports: Path, cach
     found = port_patch(patch, reports, output, upstream, cache or default_cache(), True)
     kept = [row for row in found.rows if row.status in TOUCHES]
     open_ = [row for row in found.rows if row.status in ("unplaced", "left", "foreign")]
-    answer = "affected" if kept else "unknown" if open_ else "not affected"
+    told = [row for row in found.rows if row.status != "outside"]
+    answer = "affected" if kept else "unknown" if open_ or not told else "not affected"
     if as_json:
         print_json({"status": answer, "rows": [row.row() for row in found.rows]})
     else:
@@ -107,7 +104,7 @@ def affects(patch: Path, output: Path, upstream: str | None, reports: Path, cach
             at = f" ({row.path}:{row.target} of the generated tree)" if row.target and row.status != "new" else ""
             word = "kept" if row.status in TOUCHES else row.status
             click.echo(f"{row.path}:{row.line}: {word}{at}{': ' + row.text if row.text else ''}")
-    return ExitCode.FINDINGS if kept or open_ else ExitCode.CLEAN
+    return ExitCode.CLEAN if answer == "not affected" else ExitCode.FINDINGS
 
 
 def _say(found: Ported, patch: Path) -> None:

@@ -196,3 +196,14 @@ sys.exit(main(["--rules", "a.yaml", "--output", sys.argv[1]]))
     assert process.returncode == 130 and "interrupted" in err
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert (target / "PRUNED.json").read_text() == "old"
+
+
+def test_no_command_has_an_option_twice() -> None:
+    """click only warns, on the user's stderr, where two decorators bring the same option."""
+    from pruner.cli.commands import prune
+
+    commands = [prune]
+    for command in commands:  # grows while it is walked
+        commands += getattr(command, "commands", {}).values()
+        spelt = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
+        assert sorted(spelt) == sorted(set(spelt)), command.name

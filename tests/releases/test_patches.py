@@ -14,7 +14,7 @@ import pytest
 from pruner.cli import main
 from pruner.pipeline.patch.parse import FilePatch, Hunk, parse, split
 from pruner.pipeline.patch.place import changes, locate, rewritten
-from tests.releases.conftest import Release, prune_into
+from tests.releases.conftest import Release, prune_into, write_release
 
 
 def diff(path: str, old: str, new: str) -> str:
@@ -122,6 +122,153 @@ def test_affects(
         place = line.partition("(")[2].partition(" ")[0]
         name, _, number = place.rpartition(":")
         assert "self.total() * UNIT" in (first.output / name).read_text().splitlines()[int(number) - 1]
+
+
+def new_file(path: str) -> str:
+    return f"diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+X = 1\n"
+
+
+def renamed(old: str, new: str) -> str:
+    return f"diff --git a/{old} b/{new}\nsimilarity index 100%\nrename from {old}\nrename to {new}\n"
+
+
+def binary(path: str) -> str:
+    return f"diff --git a/{path} b/{path}\nindex 1..2 100644\nBinary files a/{path} and b/{path} differ\n"
+
+
+GLOBEX = "shop/vendors/globex.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "statuses"),
+    [
+        (renamed(GLOBEX, "shop/vendors/glob.py"), "not affected", ["removed"]),
+        (renamed("shop/order.py", "shop/orders.py"), "unknown", ["left"]),
+        (binary(GLOBEX), "not affected", ["removed"]),
+        (binary("shop/order.py"), "unknown", ["left"]),
+        (new_file("shop/more.py"), "affected", ["new"]),
+        (new_file("shop/vendors/fresh/more.py"), "affected", ["new"]),
+        (new_file("tests/test_order.py"), "unknown", ["outside"]),
+        (new_file("tests/test_order.py") + binary(GLOBEX), "not affected", ["outside", "removed"]),
+    ],
+    ids=["rename gone", "rename kept", "binary gone", "binary kept", "new", "new folder", "outside", "outside, gone"],
+)
+def test_whole_files(
+    first: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, word: str, statuses: list[str]
+) -> None:
+    patch = tmp_path / "cve.patch"
+    patch.write_text(text)
+    arguments = ["affects", str(patch), "--output", str(first.output), "--upstream", str(first.upstream), "--json"]
+    code = main([*arguments, "--reports", str(first.reports)])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["status"], code) == (word, 0 if word == "not affected" else 1)
+    assert [row["status"] for row in found["rows"]] == statuses
+
+
+def test_a_new_file_beside_what_is_gone() -> None:
+    from pruner.pipeline.patch.linemap import LineMap
+
+    graph = {
+        "maps": {},
+        "lines": {"p/a.py": 1, "p/q/b.py": 1},
+        "upstream": ["p/a.py", "p/q/b.py", "p/hip/c.py", "setup.py"],
+    }
+    lines = LineMap(graph, upstream=True)
+    wanted = {
+        "p/hip/new.py": "gone",
+        "p/hip/deep/new.py": "gone",
+        "p/q/new.py": "kept",
+        "p/r/new.py": "kept",
+        "docs/new.md": "outside",
+        "new.py": "kept",
+    }
+    assert {path: lines.beside(path) for path in wanted} == wanted
+    assert lines.prefix("python/p/q/b.py") == "python/" and lines.prefix("p/a.py") == "" == lines.prefix(
+        "docs/setup.py"
+    )
+
+
+def test_a_patch_of_a_whole_checkout(first: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Upstream's own patches say python/shop/...; a release has no such folder. New files follow the others."""
+    patch = tmp_path / "fix.patch"
+    text = patch_of(first, KEPT | GONE) + new_file("shop/more.py")
+    patch.write_text(text.replace("a/shop/", "a/python/shop/").replace("b/shop/", "b/python/shop/"))
+    assert run_port(first, patch)[0] == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {(row["path"], row["status"]) for row in rows} == (
+        {(name, "ported") for name in KEPT} | {(name, "removed") for name in GONE} | {("shop/more.py", "new")}
+    )
+
+
+def test_lines_that_end_as_on_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Carriage returns are part of the lines, in the file and in its patch."""
+    upstream = tmp_path / "up"
+    write_release(upstream, False)
+    path = upstream / "shop" / "order.py"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    release = prune_into(tmp_path, upstream)
+    old, new = KEPT["shop/order.py"]
+    text = path.read_bytes().decode()
+    fixed = text.replace(old.replace("\n", "\r\n"), new.replace("\n", "\r\n"))
+    assert fixed != text
+    patch = tmp_path / "fix.patch"
+    patch.write_bytes(diff("shop/order.py", text, fixed).encode())
+    assert run_port(release, patch, "--to", str(tmp_path / "ported.patch"))[0] == 0
+    tree = tmp_path / "tree"
+    shutil.copytree(release.output, tree)
+    subprocess.run(
+        ["git", "apply", "--unsafe-paths", "--directory", str(tree), str(tmp_path / "ported.patch")],
+        check=True,
+        cwd=tmp_path,
+    )
+    assert new.replace("\n", "\r\n").encode() in (tree / "shop" / "order.py").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        'File "/srv/my app/generated/{}", line {}, in f',
+        'File "C:\\app\\{}", line {}, in f',
+        '  |   File "/opt/venv/lib/python3.11/site-packages/{}", line {}, in g',
+        "/x/{}:{}: DeprecationWarning: x",
+        "{}({}): error",
+    ],
+)
+def test_places_in_any_dress(
+    first: Release, shape: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = (first.upstream / "shop" / "order.py").read_text().splitlines().index(
+        "        return self.total() * UNIT"
+    ) + 1
+    here = (first.output / "shop" / "order.py").read_text().splitlines().index("        return self.total() * UNIT") + 1
+    assert here != there
+    name = "shop\\order.py" if "\\" in shape else "shop/order.py"
+    text = (
+        'KeyError: "a"\n'
+        + shape.format(name, here)
+        + "\n    return self.total()\n           ^^^^^^\n\nDuring handling of it\n"
+    )
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main(["retrace", "--reports", str(first.reports)]) == 0
+    out = capsys.readouterr().out
+    start = shape.partition("{")[0]
+    kept = (
+        ""
+        if start.startswith("/")
+        else start
+        if start == "{}"
+        else start.partition('"')[0] + ('"' if '"' in start else "")
+    )
+    line = out.splitlines()[1]
+    assert (
+        line
+        == kept
+        + "shop/order.py"
+        + shape.rpartition("{}")[0].rpartition("{}")[2]
+        + str(there)
+        + shape.rpartition("{}")[2]
+    )
+    assert out.splitlines()[2:] == text.splitlines()[2:]
 
 
 def test_a_traceback_both_ways(

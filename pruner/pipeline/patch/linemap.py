@@ -35,6 +35,23 @@ class LineMap:
                 return run[self._to] + number - run[self._from]
         return None
 
+    def beside(self, path: str) -> str:
+        """What a new file would stand beside: ``kept`` files, only such as are ``gone``, or ``outside`` of the tree."""
+        parts = path.split("/")[:-1]
+        while parts:
+            folder = "/".join(parts) + "/"
+            if any(name.startswith(folder) for name in self._kept):
+                return "kept"
+            if any(name.startswith(folder) for name in self._known):
+                return "gone"
+            parts.pop()
+        return "outside" if "/" in path else "kept"
+
+    def prefix(self, path: str) -> str:
+        """What a path of a whole checkout (``python/sglang/a.py``) has before the tree's (``sglang/a.py``)."""
+        found = None if path in self._known else self.find(path)
+        return path[: -len(found)] if found is not None and "/" in found else ""
+
     def find(self, path: str) -> str | None:
         """The file of the tree that a longer path (``/opt/x/site-packages/sglang/a.py``) ends in."""
         parts = path.replace("\\", "/").split("/")

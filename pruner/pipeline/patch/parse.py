@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,17 @@ class FilePatch:
     def path(self) -> str:
         """The path to speak of."""
         return self.new or self.old or ""
+
+
+def within(files: list[FilePatch], prefix: Callable[[str], str]) -> None:
+    """Take from all paths what a checkout has before the tree: the prefix that one of the files shows."""
+    shown = {prefix(name) for file in files for name in (file.old, file.new) if name} - {""}
+    for file in files:
+        for before in sorted(shown, key=len, reverse=True):
+            if any(name is not None and name.startswith(before) for name in (file.old, file.new)):
+                file.old = file.old.removeprefix(before) if file.old is not None else None
+                file.new = file.new.removeprefix(before) if file.new is not None else None
+                break
 
 
 def split(data: bytes) -> list[str]:

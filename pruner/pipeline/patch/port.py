@@ -20,7 +20,7 @@ Why = Callable[[str, int], str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What became of one change. ``status``: ported, removed, conflict, unplaced, new, foreign, left."""
+    """What became of one change. ``status``: ported, removed, conflict, unplaced, new, foreign, outside, left."""
 
     path: str
     line: int  # of the tree that the patch was made against, 1-based
@@ -56,6 +56,12 @@ def port(patches: Sequence[FilePatch], source: Read, target: Read, lines: LineMa
 
 def _file(patch: FilePatch, source: Read, target: Read, lines: LineMap, why: Why) -> tuple[list[Row], list[str]]:
     path, number = patch.path, patch.number
+    renamed = patch.old is not None and patch.new is not None and patch.old != patch.new
+    if (patch.binary or renamed) and patch.old is not None and source(patch.old) is not None:
+        if target(patch.old) is None:
+            return [Row(patch.old, 1, 0, None, "removed", why(patch.old, 1), number)], []
+    elif not lines.known(patch.old or path) and lines.beside(patch.old or path) == "outside":
+        return [Row(path, 0, 0, None, "outside", "lies outside of what was pruned", number)], []
     if patch.binary:
         return [Row(path, 0, 0, None, "left", "a binary patch is not carried over", number)], []
     if patch.old is None:
@@ -63,8 +69,10 @@ def _file(patch: FilePatch, source: Read, target: Read, lines: LineMap, why: Why
         text = "a new file; it is carried over as it is"
         if target(path) is not None:
             return [Row(path, 1, 0, None, "conflict", "a new file that is already there", number)], []
+        if lines.beside(path) == "gone":
+            return [Row(path, 1, 0, None, "removed", "a new file in a folder of which nothing is kept", number)], []
         return [Row(path, 1, 0, 1, "new", text, number)], _diff(path, [], new, new_file=True)
-    if patch.old is not None and patch.new is not None and patch.old != patch.new:
+    if renamed:
         return [Row(path, 0, 0, None, "left", f"a renaming of {patch.old} is not carried over", number)], []
     data = source(patch.old)
     if data is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from pruner.errors import cannot
 from pruner.pipeline.answers import Answers
 from pruner.pipeline.patch.linemap import LineMap
-from pruner.pipeline.patch.parse import parse
+from pruner.pipeline.patch.parse import parse, within
 from pruner.pipeline.patch.port import Ported, Read, port
 from pruner.pipeline.patch.retrace import retrace
 from pruner.source import open_snapshot
@@ -40,7 +40,9 @@ def port_patch(
     up, out = _upstream(reports, upstream, cache, answers), _folder(output)
     why = (lambda path, line: _first(answers, path, line)) if from_upstream else (lambda path, line: "put in by prune")
     one, two = (up, out) if from_upstream else (out, up)
-    return port(files, one, two, LineMap(answers.graph, upstream=from_upstream), why)
+    lines = LineMap(answers.graph, upstream=from_upstream)
+    within(files, lines.prefix)
+    return port(files, one, two, lines, why)
 
 
 def _first(answers: Answers, path: str, line: int) -> str:
