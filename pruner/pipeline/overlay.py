@@ -15,7 +15,7 @@ from typing import Any
 
 from pruner import verify
 from pruner.errors import Diagnostic, PruneError, cannot
-from pruner.model import Verdict
+from pruner.model import Outcome, Snapshot, Verdict
 from pruner.pipeline.patch.parse import FilePatch, Hunk, join, parse, split
 from pruner.pipeline.patch.place import Change, changes, locate, rewritten
 
@@ -78,6 +78,20 @@ def put_on(overlay: Overlay, root: Path) -> dict[str, bytes | None]:
         out[path] = overlay.files[path]
     if faults:
         raise PruneError(*faults)
+    return out
+
+
+def patched(
+    overlay: Overlay, snapshot: Snapshot, outcome: Outcome, root: Path
+) -> dict[str, tuple[bytes, bytes | None]]:
+    """path -> (the pruned content, what the tree at ``root`` holds) of each file that the patches speak of."""
+    known = {file.path for file in snapshot.files if file.link is None}
+    out: dict[str, tuple[bytes, bytes | None]] = {}
+    for path in overlay.document()["patched"]:
+        before = outcome.files[path] if path in outcome.files else snapshot.read(path) if path in known else None
+        place = root / path
+        if before is not None:
+            out[path] = (before, place.read_bytes() if place.is_file() else None)
     return out
 
 

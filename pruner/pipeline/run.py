@@ -24,7 +24,7 @@ from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
-from pruner.pipeline.overlay import Overlay, judge, put_on, read_overlay
+from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
 from pruner.source import open_snapshot, read_tree
@@ -122,10 +122,13 @@ def _run(
                 document["overlay"] = over.document()
             if reports is not None:
                 progress("report", 0.0)
+                tree = options.output.with_name(f"{options.output.name}.refuted") if refuted else options.output
 
                 def fill(folder: Path) -> None:
                     report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
                     for name, data in looked_up().items():
+                        if over is not None and name == stored.NAME:
+                            data = stored.overlaid(data, patched(over, snapshot, made, tree))
                         (folder / name).write_bytes(data)
                     if able is not None:
                         (folder / "capabilities.json").write_bytes(report.capability_bytes(able[0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,33 @@ def line_map(data: bytes, edits: Sequence[Edit]) -> list[list[int]]:
         up_line += data.count(b"\n", edit.start, edit.stop)
         at = edit.stop
     return runs
+
+
+def overlaid(graph: bytes, patched: Mapping[str, tuple[bytes, bytes | None]]) -> bytes:
+    """The stored graph with line maps that lead to the tree an overlay made: path -> (before it, after it or None).
+
+    Lines that the overlay put in have no upstream line. Source: difflib's matching blocks.
+    """
+    document = json.loads(graph)
+    for path, (before, after) in patched.items():
+        if path not in document["lines"]:
+            continue  # a file of the overlay's own: nothing of it is upstream's
+        if after is None:
+            del document["lines"][path]
+            document["maps"].pop(path, None)
+            continue
+        old, new = before.split(b"\n"), after.split(b"\n")
+        runs = document["maps"].get(path, [[1, 1, document["lines"][path] + (not before.endswith(b"\n"))]])
+        blocks = SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        moved = []
+        for start, upstream, count in runs:
+            for here, there, size in blocks:
+                first, stop = max(start, here + 1), min(start + count, here + 1 + size)
+                if first < stop:
+                    moved.append([there + first - here, upstream + first - start, stop - first])
+        document["lines"][path] = after.count(b"\n")
+        document["maps"][path] = sorted(moved)
+    return json.dumps(document, separators=(",", ":"), sort_keys=True).encode() + b"\n"
 
 
 def generated_line(graph: Mapping[str, Any], path: str, line: int) -> int:

@@ -137,3 +137,28 @@ def test_a_foreign_entry(first: Release, tmp_path: Path, capsys: pytest.CaptureF
     (overlay / "notes.txt").write_text("x")
     assert run(first, tmp_path, overlay) == 2
     assert "PR312" in capsys.readouterr().err
+
+
+def test_lines_lead_past_the_overlay(first: Release, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Places in a patched file are upstream's all the same; a line of the patch itself is nobody's."""
+    top = (first.output / "shop" / "order.py").read_text().splitlines()[1]
+    edits = [
+        ("shop/order.py", top + "\n", top + "\n# ours\n# ours too\n"),
+        ("shop/registry.py", "    return _CLIENTS[name]()\n", "    client = _CLIENTS[name]()\n    return client\n"),
+    ]
+    overlay = write_overlay(tmp_path / "overlay", first, edits, {"shop/local.py": "X = 1\n"})
+    assert run(first, tmp_path, overlay) == 0
+    reports = ["--reports", str(tmp_path / "out-reports")]
+    for name in ("shop/order.py", "shop/registry.py"):
+        upstream = (first.upstream / name).read_text().splitlines()
+        told = []
+        for number, text in enumerate((tmp_path / "out" / name).read_text().splitlines(), 1):
+            assert main(["line", f"{name}:{number}", *reports]) == 0
+            place = capsys.readouterr().out.splitlines()[-1].partition(" ")[0]
+            line = int(place.rpartition(":")[2])
+            if "put in" not in place and line <= len(upstream) and upstream[line - 1] == text:
+                told.append(text)
+        ours = {"# ours", "# ours too", "    client = _CLIENTS[name]()", "    return client"}
+        whole = (tmp_path / "out" / name).read_text().splitlines()
+        missing = [text for text in whole if text not in ours and text.strip() and "Modified by prune" not in text]
+        assert [text for text in told if text.strip()] == missing, name
