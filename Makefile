@@ -4,8 +4,9 @@
 # make prune-tree UPSTREAM=path OUT=path [RULES=...] [REPORTS=path]     any tree
 # make case CASE=folder OUT=path      a folder with in/ and facts.yaml
 # make fetch [VERSION=...]            download and check a locked release
-# make verify-full                    run both trees without a GPU, in an environment of their own (2 GB, once)
-# make mutate                         plant wrong prunings in generated/ and count who is caught
+# make verify-full                    run both trees without a GPU, in an environment of their own (2 GB, once); a
+#                                     check that could not run is an error
+# make mutate [SAMPLE="--count 40 --faults 20"]                        plant wrong prunings, count who is caught
 # make clean                          remove what was made here
 #
 # Exit status: that of the tool for 0 (clean) and 1 (findings). Make itself says 2 for everything
@@ -15,6 +16,7 @@ PYTHON ?= python3
 RULES ?= rules/cuda_only.yaml
 JOBS ?=
 VERSION ?=
+SAMPLE ?=
 
 VENV := .venv
 VERIFY := .venv-verify
@@ -33,6 +35,7 @@ run/prune-tree = $(rules) --upstream "$(call given,UPSTREAM)" --output "$(call g
 run/case = case "$(call given,CASE)" "$(call given,OUT)"
 given = $(or $($(1)),$(error needs $(1)=path))
 RUNS := prune prune-tree case
+RUNNING := import-run names surface arguments layers plain-host
 
 .DEFAULT_GOAL := prune
 .PHONY: $(RUNS) env dev-env verify-env verify-full mutate test check lint fetch clean
@@ -92,10 +95,10 @@ $(VERIFY)/stamp: requirements-verify.txt
 	@touch $@
 
 verify-full: env verify-env
-	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
+	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(addprefix --require ,$(RUNNING)) $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
 
 mutate: dev-env
-	$(PY) -m tests.mutation "$$($(PRUNE) fetch)" generated $(RULES)
+	$(PY) -m tests.mutation "$$($(PRUNE) fetch)" generated $(RULES) $(SAMPLE)
 
 test: dev-env
 	$(PY) -m pytest -q -n 2 --dist loadgroup

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from pruner.verify.behaviour import CHECKS
 from tests.releases.conftest import SHOP, write_release
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,3 +138,13 @@ def test_the_change_is_opened_only_after_a_decision() -> None:
     steps = YAML(typ="safe").load((ROOT / "ci" / "github.yml").read_text())["jobs"]["review"]["steps"]
     (last,) = [row for row in steps if "propose.sh" in row.get("run", "")]
     assert last["if"] == "steps.review.outputs.decision == 'commit' || steps.review.outputs.decision == 'look'"
+
+
+def test_every_check_that_runs_trees_is_required() -> None:
+    """The workflow's targets exist, and `make verify-full` fails when one of the checks did not run."""
+    document = YAML(typ="safe").load((ROOT / "ci" / "verify.yml").read_text())
+    makefile = (ROOT / "Makefile").read_text()
+    for text in scripts(document):
+        assert re.search(rf"^{re.escape(text.split()[1])}: |^\$\(RUNS\): ", makefile, re.M), text
+    (running,) = re.findall(r"^RUNNING := (.*)$", makefile, re.M)
+    assert tuple(running.split()) == CHECKS
