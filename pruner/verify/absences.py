@@ -95,6 +95,8 @@ class Absences:
         outside = dropped = False
         if item.kind == "Import":
             target, symbol = self._import_target(item)
+            if target == "__future__":
+                return False  # it says how the file is compiled: without `annotations` they are evaluated
             dropped = bool(symbol) and self.world.ruled.drops_symbol(target, symbol)
             outside = target.partition(".")[0] not in self.world.tree.tops
             self.result.lost.append((target, symbol, item.line))

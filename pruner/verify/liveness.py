@@ -152,7 +152,7 @@ class Liveness:
     def _by_name(self, name: str, module: str) -> str:
         """The module may be held as an object: is it asked for this name where it is held?
 
-        ``obj.name`` on a plain variable is believed of any file when the module is handed around.
+        ``obj.name`` on a plain variable, a call or an attribute of self is believed of any file when the module is handed around.
         """
         holders = self.loose.get(module, set()) | {self.dynamic.reachable.get(module, "").partition(":")[0]}
         for row in self.strings.get(name, ()):

@@ -33,7 +33,7 @@ class Survey:
     rebound: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()  # names behind a dot
-    plain: frozenset[str] = frozenset()  # those of them on a plain variable that is no import and not self
+    plain: frozenset[str] = frozenset()  # on a variable that is no import, on a call, or on an attribute of self
     members: frozenset[str] = frozenset()  # names that class bodies bind or that are stored on self
     strings: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()  # regular expressions of built identifiers

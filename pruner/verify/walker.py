@@ -167,6 +167,8 @@ class Walker:
             parts.append(item.attr)
             item = item.value
         if type(item) is not ast.Name:
+            if type(item) is ast.Call:  # `def _ps(): return parallel_state`, then `_ps().rank`
+                self.plain.add(parts[-1])
             return item
         self.identifiers.add(item.id)
         if item.id in self.roots:
@@ -177,6 +179,8 @@ class Walker:
                 self.result.walks.append((node.lineno, chain.rpartition(".")[0]))
         elif item.id not in ("self", "cls"):
             self.plain.add(parts[-1])
+        elif len(parts) > 1:  # `self.ps = parallel_state`, then `self.ps.rank`
+            self.plain.add(parts[-2])
         if parts[0] == "__path__" and item.id not in self.roots:
             self.result.walks.append((node.lineno, ""))
         return None

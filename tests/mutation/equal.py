@@ -6,17 +6,21 @@ import ast
 import contextlib
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
+SPACE = re.compile(r"\s")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 def same(one: bytes, other: bytes) -> bool:
     """Do two files run as the same byte code? A ``return`` at the end of a function does nothing. Raises SyntaxError."""
-    return _run(compile(one, "<file>", "exec")) == _run(compile(other, "<file>", "exec"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _run(compile(one, "<file>", "exec")) == _run(compile(other, "<file>", "exec"))
 
 
 def _run(code: CodeType) -> tuple[Any, ...]:
@@ -69,8 +73,8 @@ class Readers:
                     self.attributes.add(node.attr)
             elif isinstance(node, ast.ImportFrom):
                 self.imported |= {f"{(node.module or '').rpartition('.')[2]}.{alias.name}" for alias in node.names}
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self.texts.update(WORD.findall(node.value))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not SPACE.search(node.value):
+                self.texts.update(WORD.findall(node.value))  # prose names nothing
 
     def harmless(self, changes: Sequence[tuple[str, bytes | None]], names: dict[str, set[str]]) -> bool:
         """Do only names go that no other file could ask for, and that their own file no longer reads?"""

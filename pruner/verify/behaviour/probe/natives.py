@@ -194,3 +194,17 @@ def moe_align_block_size(
 def fused_eh_norm(embeds: Any, previous: Any, embed_weight: Any, previous_weight: Any, out: Any, eps: float) -> None:
     """A draft's two inputs, each normalised, side by side."""
     out.copy_(torch.cat((rmsnorm(embeds, embed_weight, eps), rmsnorm(previous, previous_weight, eps)), -1))
+
+
+@reference("jit.per_token_group_quant.per_token_group_quant", "sgl_kernel.sgl_per_token_quant_fp8")
+def per_token_group_quant(input: Any, out: Any, scales: Any) -> None:
+    """Each group of columns divided by its scale; scales are single precision. A wider input is gated first."""
+    if scales.dtype != torch.float32:
+        raise NoReference(f"per_token_group_quant with scales of {scales.dtype}")
+    if input.shape[-1] == 2 * out.shape[-1]:
+        input = silu_and_mul(input)
+    top = torch.finfo(out.dtype).max
+    groups = input.float().reshape(input.shape[0], scales.shape[-1], -1)
+    scale = groups.abs().amax(-1).clamp(min=1e-10) / top
+    scales.copy_(scale)
+    out.copy_((groups / scale[..., None]).clamp(-top, top).reshape(input.shape).to(out.dtype))

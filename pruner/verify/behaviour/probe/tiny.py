@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from .checkpoints import V2_LITE, V3, YARN, Config
+from .checkpoints import BLOCK_FP8, V2_LITE, V3, YARN, Config
 
 VOCABULARY = 10240  # the benchmark's prompts hold numbers below 10,000
 SMALL: Config = {
@@ -37,6 +37,15 @@ TINY: dict[str, Config] = {
     "v3": TINY_V3,
     "v2": TINY_V2,
     "v2 q-lora": {**TINY_V2, "n_group": 4, "q_lora_rank": 24, "topk_group": 2, "topk_method": "group_limited_greedy"},
+    "v3 fp8": {
+        **TINY_V3,
+        "hidden_size": 256,
+        "intermediate_size": 256,
+        "moe_intermediate_size": 128,
+        "q_lora_rank": 128,
+        "v_head_dim": 32,
+        "quantization_config": BLOCK_FP8,
+    },
     "nextn": {
         **TINY_V3,
         "architectures": ["DeepseekV3ForCausalLMNextN"],
@@ -72,6 +81,23 @@ class Weights:
         )
         self.tensors[name] = drawn if exact else drawn.to(torch.bfloat16)
 
+    def matrix(self, name: str, rows: int, columns: int) -> None:
+        """A linear layer's weight; with a quantised checkpoint in blocks of float8, each with its scale."""
+        import torch
+
+        self.random(name, rows, columns)
+        if "quantization_config" not in self.config:
+            return
+        size = self.config["quantization_config"]["weight_block_size"][0]
+        down, across = -(-rows // size), -(-columns // size)
+        padded = torch.zeros(down * size, across * size)
+        padded[:rows, :columns] = self.tensors[name].float()
+        blocks = padded.view(down, size, across, size)
+        scale = (blocks.abs().amax(dim=(1, 3)) / 448.0).clamp(min=1e-8)  # the largest float8_e4m3fn
+        whole = (blocks / scale[:, None, :, None]).view(down * size, across * size)[:rows, :columns]
+        self.tensors[name] = whole.to(torch.float8_e4m3fn).contiguous()
+        self.tensors[f"{name}_scale_inv"] = scale
+
     def ones(self, name: str, size: int) -> None:
         """A norm's weight."""
         self.random(name, size, scale=0.1)
@@ -79,8 +105,8 @@ class Weights:
 
     def _gate(self, prefix: str, size: int) -> None:
         for name in ("gate_proj", "up_proj"):
-            self.random(f"{prefix}{name}.weight", size, self.hidden)
-        self.random(f"{prefix}down_proj.weight", self.hidden, size)
+            self.matrix(f"{prefix}{name}.weight", size, self.hidden)
+        self.matrix(f"{prefix}down_proj.weight", self.hidden, size)
 
     def _layer(self, prefix: str, dense: bool) -> None:
         c, own = self.config, f"{prefix}self_attn."
@@ -91,13 +117,13 @@ class Weights:
         for name in ("input_layernorm", "post_attention_layernorm"):
             self.ones(f"{prefix}{name}.weight", self.hidden)
         if low:
-            self.random(f"{own}q_a_proj.weight", low, self.hidden)
+            self.matrix(f"{own}q_a_proj.weight", low, self.hidden)
             self.ones(f"{own}q_a_layernorm.weight", low)
-        self.random(f"{own}{'q_b_proj' if low else 'q_proj'}.weight", heads * (nope + rope), low or self.hidden)
-        self.random(f"{own}kv_a_proj_with_mqa.weight", rank + rope, self.hidden)
+        self.matrix(f"{own}{'q_b_proj' if low else 'q_proj'}.weight", heads * (nope + rope), low or self.hidden)
+        self.matrix(f"{own}kv_a_proj_with_mqa.weight", rank + rope, self.hidden)
         self.ones(f"{own}kv_a_layernorm.weight", rank)
-        self.random(f"{own}kv_b_proj.weight", heads * (nope + value), rank)
-        self.random(f"{own}o_proj.weight", self.hidden, heads * value)
+        self.matrix(f"{own}kv_b_proj.weight", heads * (nope + value), rank)
+        self.matrix(f"{own}o_proj.weight", self.hidden, heads * value)
         if dense:
             self._gate(f"{prefix}mlp.", c["intermediate_size"])
             return
