@@ -1,12 +1,14 @@
 """Time whole runs of prune against other readers of the same tree, side by side in one session.
 
     python benchmarks/compare.py [--release VERSION]... [--upstream FOLDER]... [-j N] [--rounds N] [--cache FOLDER]
+                                 [--no-others]
 
 For every release (or folder): a cold run (nothing remembered), a warm one (nothing changed) and one after one
 small file of the upstream tree changed; beside them, with the same number of processes, LibCST (parse every
 file and visit it with an empty transformer: what the ratios refer to), ``ast.parse`` of every file (the floor
 of any tool in Python) and, where they are installed, ruff (the F rules), grimp (the import graph) and
-autoflake (unused imports and variables, files not written). One JSON object on stdout: seconds are medians of
+autoflake (unused imports and variables, files not written). ``--no-others`` leaves out these three and the run after a
+change, so that many releases can be measured. One JSON object on stdout: seconds are medians of
 wall time over the rounds, ``ratios`` are shares of the LibCST figure, ``load`` is the machine's load average
 before and after: figures of a busy machine say little.
 """
@@ -124,8 +126,8 @@ def others(tree: Path, paths: list[str], jobs: int) -> dict[str, float | str]:
     return found
 
 
-def measure(upstream: str, jobs: int, rounds: int, real: Path) -> dict[str, object]:
-    """All figures of one upstream tree."""
+def measure(upstream: str, jobs: int, rounds: int, real: Path, everything: bool) -> dict[str, object]:
+    """All figures of one upstream tree; without ``everything`` only LibCST, ``ast``, ``cold`` and ``warm``."""
     from pruner.source import open_snapshot
 
     before = os.getloadavg()[0]
@@ -143,13 +145,15 @@ def measure(upstream: str, jobs: int, rounds: int, real: Path) -> dict[str, obje
             paths = [str(tree / f.path) for f in snapshot.files if f.path.endswith(".py") and f.link is None]
             rows.setdefault("libcst", []).append(timed(visit, paths, jobs))
             rows.setdefault("ast", []).append(timed(parse, paths, jobs))
-            for kind, figure in others(python, paths, jobs).items():
+            for kind, figure in others(python, paths, jobs).items() if everything else ():
                 if isinstance(figure, str):
                     skipped[kind] = figure
                 else:
                     rows.setdefault(kind, []).append(figure)
             for kind in ("cold", "warm"):
                 rows.setdefault(kind, []).append(prune(tree, folder, jobs, cache))
+            if not everything:
+                continue
             touched = small_kept_file(folder / "out", snapshot.origin.name or "").as_posix()
             with (tree / touched).open("ab") as file:
                 file.write(TOUCH)
@@ -174,13 +178,16 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--cache", default="", help="where the locked wheels are")
+    parser.add_argument("--no-others", action="store_true", help="only LibCST, ast.parse and runs on what is unchanged")
     options = parser.parse_args()
     from pruner.source import default_cache
 
     real = Path(options.cache) if options.cache else default_cache()
     wanted = [*options.release, *options.upstream] or ["0.5.17"]
     document: dict[str, object] = {"jobs": options.jobs, "rounds": options.rounds, "cores": os.cpu_count()}
-    document["releases"] = {name: measure(name, options.jobs, options.rounds, real) for name in wanted}
+    document["releases"] = {
+        name: measure(name, options.jobs, options.rounds, real, not options.no_others) for name in wanted
+    }
     document["peak_mib"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
     print(json.dumps(document, indent=1))
 

@@ -24,9 +24,12 @@ from typing import Any
 import pytest
 
 from pruner.errors import PruneError
+from pruner.model import Cause, Removal
 from pruner.pipeline import RunOptions, run
+from pruner.pipeline.answers import Answers
 from pruner.policy import load
 from pruner.source import default_cache, fetch, open_snapshot
+from tests.peers import import_graph, references_left, removed_imports
 
 pytestmark = [pytest.mark.release, pytest.mark.xdist_group("release")]
 RULES = Path(__file__).resolve().parents[2] / "rules" / "cuda_only.yaml"
@@ -168,3 +171,32 @@ def test_the_same_bytes_at_another_number_of_jobs(made: Made, tmp_path: Path) ->
     prune(made.wheel, base, jobs)
     assert digest(base / "out") == digest(made.output)
     assert digest(base / "reports") == digest(made.reports)
+
+
+@pytest.mark.skipif(not os.environ.get("PRUNE_PEERS"), reason="NOT RUN: PRUNE_PEERS=1 asks pydeps and rope, minutes")
+def test_other_tools_find_nothing_left(wheel: Path, made: Made, tmp_path: Path) -> None:
+    """pydeps of all imports; rope of a sample of what went, in the files that spell its name."""
+    upstream = open_snapshot(wheel, default_cache()).root
+    before, after = import_graph(upstream, "sglang"), import_graph(made.output, "sglang")
+    assert len(after) > 900 and removed_imports(before, after, made.output) == []
+    assert sample_of_references(upstream, made.output, made.reports, 12) == []
+
+
+def sample_of_references(upstream: Path, output: Path, reports: Path, most: int) -> list[str]:
+    """References that rope finds to evenly spaced removed functions and classes whose names are their own."""
+    rows = [
+        r for r in json.loads((reports / "ledger.json").read_text())["removals"] if r["what"] in ("function", "class")
+    ]
+    texts = {p.relative_to(upstream).as_posix(): p.read_text("utf-8", "replace") for p in upstream.rglob("*.py")}
+    answers, found, looked = Answers(reports), [], 0
+    for row in rows[:: max(1, len(rows) // (4 * most))]:
+        name = row["name"].rpartition(".")[2]
+        files = [path for path, text in texts.items() if re.search(rf"\b{name}\b", text)]
+        if len(files) > 12 or looked >= most:
+            continue
+        gone = Removal(row["path"], *row["lines"], row["what"], row["name"], Cause(row["cause"]["kind"], (), ()))
+        count, *left = references_left(upstream, output, [gone], answers, files)
+        looked += int(count)
+        found += left
+    assert looked >= min(most, 5), "the sample is too small to say anything"
+    return found
