@@ -35,6 +35,7 @@ class Suspect:
     at: str = ""
     assume: dict[str, str] = field(default_factory=dict)
     drop: list[str] = field(default_factory=list)
+    at_home: bool = False  # it stands where platforms stand, whatever else of the name a rule speaks of
 
 
 class Suspects:
@@ -58,11 +59,13 @@ class Suspects:
         self._predicates()
         self._strings()
         self._environment()
-        for owner, rows in sorted(self._enums().items()):
-            self._home(f"enum {owner}", rows)
-        for folder, rows in sorted(self._places().items()):
-            self._home(f"folder {folder}", rows)
-        found = [s for s in self.found.values() if s.score and not self._known(s.word) and s.word not in self.spoken]
+        for _, rows in sorted(self._enums().items()):
+            # A rule that speaks of a model `mistral` says nothing of a member MISTRAL among the platforms.
+            self._home(rows, {word for word, (_, name, _) in rows.items() if name.rpartition(".")[2] in self.spoken})
+        for _, rows in sorted(self._places().items()):
+            self._home(rows, self.spoken)
+        said = {word for word, suspect in self.found.items() if word in self.spoken and not suspect.at_home}
+        found = [s for word, s in self.found.items() if s.score and word not in said and not self._known(word)]
         return sorted(found, key=lambda s: (-s.score, s.word))
 
     def _add(self, word: str, points: int, text: str, at: str) -> Suspect:
@@ -188,17 +191,18 @@ class Suspects:
         names = set(names)
         return len(self.denied & names) >= _HOME and 2 * len(self.platforms & names) >= len(names)
 
-    def _home(self, what: str, rows: Mapping[str, tuple[str, str, list[str]]]) -> None:
+    def _home(self, rows: Mapping[str, tuple[str, str, list[str]]], spoken: set[str]) -> None:
         """Members of an enum or a folder of platforms; of one that holds any, only words that are suspected already."""
         company = self.denied & rows.keys()
         home = self._is_home(rows)
-        for word in sorted(rows.keys() - self._classified()) if company else ():
+        for word in sorted(rows.keys() - (set() if self.every else self.platforms | spoken)) if company else ():
             at, name, targets = rows[word]
             if targets and (home or word in self.found) and not self._known(word, name):
                 suspect = self._add(
                     word, ENOUGH if home else 3, f"`{name}` stands beside {_some(company - {word})}", at
                 )
                 suspect.drop += targets
+                suspect.at_home |= home
 
 
 def is_known(known: Sequence[tuple[str, str]], *names: str) -> bool:

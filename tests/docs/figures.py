@@ -10,7 +10,9 @@ from tests.docs.console import ROOT
 
 PAGES = ("README.md", "docs/figures.md")
 _BLOCK = re.compile(r"(<!-- run -->\n```text\n).*?(```\n<!-- end -->)", re.DOTALL)
-_NOISE = re.compile(r"^(\x1b\[.*|make\[?.*|setting up .*|prune: exit status 0|(?:real|user|sys)\s.*)$")
+_NOISE = re.compile(
+    r"^((?:WARNING|DEPRECATION|\[notice\]).*|\x1b\[.*|make\[?.*|setting up .*|prune: exit status 0|(?:real|user|sys)\s.*)$"
+)
 
 
 def excerpt(log: str) -> str:

@@ -14,6 +14,7 @@ import pytest
 from pruner.cli.commands import prune
 from pruner.errors import PruneError
 from pruner.policy import load
+from tests.docs import figures
 from tests.docs.blind import blind_spots
 from tests.docs.console import ROOT
 
@@ -156,3 +157,20 @@ def test_figures_are_in_step() -> None:
         assert found is not None, name
         blocks.append(found[1])
     assert blocks[0] == blocks[1]
+
+
+def test_a_log_is_quoted_without_what_tools_say_of_the_machine() -> None:
+    """pip warns of the places of the machine's own indexes; no page may hold them."""
+    log = "\n".join(
+        (
+            "make[1]: Entering directory '/x'",
+            "WARNING: Location 'file:///srv/simple/rich/' is ignored: it is neither a file nor a directory.",
+            "[notice] A new release of pip is available",
+            "mark: 1.0 s  ",
+        )
+    )
+    assert figures.excerpt(log) == "mark: 1.0 s\n"
+    for name in figures.PAGES:
+        assert "WARNING: " not in (ROOT / name).read_text("utf-8") and "file:///" not in (ROOT / name).read_text(
+            "utf-8"
+        )

@@ -293,6 +293,13 @@ def test_the_rules_to_paste_silence_all_but_strings(judged: Judged) -> None:
     assert told(str(judged.base / "planted" / "reports"), "--known", str(known)) == (0, "", "")
 
 
+def test_a_rule_on_something_else_of_the_name_says_nothing_of_a_member(tmp_path: Path) -> None:
+    rule = "  - id: model\n    because: A model of that name.\n    drop: [pkg.backends.gull]\n"
+    edits = [*PLANTS["enum member"].edits, ("pkg/backends/gull.py", "", "def run(device):\n    return device\n")]
+    (row,) = suspects(Side(prune(tmp_path, edits, RULES + rule)), [])
+    assert row.word == "gull" and row.drop == ["pkg.plat:Platform.GULL"]
+
+
 def test_they_are_ranked(judged: Judged) -> None:
     rows = suspects(Side(judged.base / "planted" / "reports"), [])
     assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
