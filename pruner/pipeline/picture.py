@@ -16,6 +16,7 @@ from typing import Any
 from pruner.pipeline.retention import own_sizes
 from pruner.pipeline.stored import edges_of
 
+FEW, USES = 60, 3  # links that a picture shows whole; of a larger one, links of a folder
 WIDE, HIGH, GAP = 230, 34, 90
 
 
@@ -79,7 +80,8 @@ def svg(folders: Folders) -> str:
     """A picture that needs no tool; titles of boxes and lines say what they are."""
     places, width, height = _layout(folders)
     most = max(folders.links.values(), default=1)
-    label = f"Module graph of kept code: {len(folders.sizes)} folders, {len(folders.links)} links"
+    links = _strongest(folders)
+    label = f"Module graph of kept code: {len(folders.sizes)} folders, {len(links)} of {len(folders.links)} links"
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(label)}" font-family="sans-serif" font-size="11">',
@@ -87,7 +89,10 @@ def svg(folders: Folders) -> str:
         '<path d="M0 0 8 4 0 8z" fill="#667"/></marker></defs>',
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
-    for (one, two), count in folders.links.items():
+    if len(links) < len(folders.links):
+        text = f"the {USES} strongest uses of each folder, {len(links)} of {len(folders.links)}; the DOT has all"
+        out.append(f'<text x="20" y="{height - 8}" fill="#445">{text}</text>')
+    for (one, two), count in links.items():
         (x1, y1), (x2, y2) = places[one], places[two]
         start, end = (x1 + WIDE, x2) if x2 > x1 else (x1, x2 + WIDE)
         if x1 == x2:
@@ -112,6 +117,17 @@ def svg(folders: Folders) -> str:
             f"<title>{escape(name)}</title></g>"
         )
     return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def _strongest(folders: Folders) -> dict[tuple[str, str], int]:
+    """All links of a small graph; of a large one those that each folder needs most: hundreds of lines show nothing."""
+    if len(folders.links) <= FEW:
+        return dict(folders.links)
+    rows: dict[str, list[tuple[int, str]]] = {}
+    for (one, two), count in folders.links.items():
+        rows.setdefault(one, []).append((-count, two))
+    chosen = {(one, two) for one, uses in rows.items() for _, two in sorted(uses)[:USES]}
+    return {link: count for link, count in folders.links.items() if link in chosen}
 
 
 def _layout(folders: Folders) -> tuple[dict[str, tuple[int, int]], int, int]:

@@ -12,7 +12,7 @@ import pytest
 
 from pruner.cli import main
 from pruner.pipeline.answers import Answers
-from pruner.pipeline.picture import by_folder, dot, svg
+from pruner.pipeline.picture import Folders, by_folder, dot, svg
 from tests.releases.conftest import Release
 
 
@@ -50,3 +50,13 @@ def test_svg_is_well_formed_and_nothing_overlaps(first: Release, tmp_path: Path)
         assert all(abs(x - a) >= 230 or abs(y - b) >= 34 for a, b in places[:i])
     again = by_folder(Answers(first.reports).graph, 2)
     assert svg(again).encode() == target.read_bytes() and dot(again) == dot(again)
+
+
+def test_a_large_picture_shows_the_strongest_uses() -> None:
+    names = [f"p.m{n}" for n in range(12)]
+    links = {(one, two): 1 + (i * j) % 7 for i, one in enumerate(names) for j, two in enumerate(names) if one != two}
+    folders = Folders(dict.fromkeys(names, (1, 10)), links, frozenset(names[:1]))
+    text = svg(folders)
+    assert text.count("<path d=") - 1 == 3 * len(names) and f"36 of {len(links)}; the DOT has all" in text
+    strongest = max(links[names[1], two] for two in names if two != names[1])
+    assert f": {strongest} imports" in text and dot(folders).count(" -> ") == len(links)
