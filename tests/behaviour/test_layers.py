@@ -11,8 +11,9 @@ import pytest
 
 from pruner.verify.behaviour import environment
 from pruner.verify.behaviour.judge_layers import Layers
-from pruner.verify.behaviour.runner import STAGES
-from pruner.verify.behaviour.sessions import ON_HOST, Plan, Sessions
+from pruner.verify.behaviour.runner import STAGES, Design, Run
+from pruner.verify.behaviour.sessions import ON_HOST, Answer, Plan, Sessions
+from pruner.verify.behaviour.statics import Side
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-verify" / "bin" / "python"
@@ -56,6 +57,18 @@ def test_what_upstream_cannot_run_is_said() -> None:
     assert judge.notes == ["v3: not compared, upstream does not run here: NoReference: kernels.new (x.py:1)"]
     assert problems(failure) == ["v3: NoReference: kernels.new (x.py:1); upstream runs"]
     assert "not finite" in problems(GOOD, {**GOOD, "finite": False})[0]
+
+
+def test_nothing_compared_is_not_run(tmp_path: Path) -> None:
+    failure = {"failure": {"error": "NoReference", "text": "kernels.new", "where": "x.py:1"}}
+    sides = Side(tmp_path, ""), Side(tmp_path, "")
+    for before, result in ((failure, "not run"), (GOOD, "passed")):
+        run = Run(Sessions(Path("python"), {}, (), tmp_path, 1), *sides, Design(), ["layers"])
+        for side, row in (("upstream", before), ("output", GOOD)):
+            run.answers[Plan(side, "H100", ("layers",))] = Answer({"layers": {"v3": row}})
+        verdict = run.verdict("layers")
+        assert verdict.result == result, verdict
+        assert "kernels.new" in verdict.covered or result == "passed"
 
 
 def test_layers_have_a_session_of_their_own(tmp_path: Path) -> None:

@@ -137,6 +137,8 @@ class Run:
             layers = Layers()
             problems, counts = list(layers.judge(before, after)), layers.counts
             found.notes += layers.notes
+            if not counts["models"]:
+                found.unusable += layers.notes
         elif check == "arguments":
             arguments = Arguments(licences)
             problems, counts = list(arguments.judge(before, after)), arguments.counts
