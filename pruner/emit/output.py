@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 
 from pruner.emit.lock import place
-from pruner.emit.swap import write_tree
+from pruner.emit.swap import move_tree, write_tree
 from pruner.errors import cannot
 from pruner.model import Outcome, Snapshot, SourceFile
 
@@ -91,6 +91,23 @@ def emit_output(
             _write(folder, path, extra, path in files and files[path].executable)
 
     write_tree(target, fill)
+
+
+def place_output(aside: Path, target: Path, changed: Mapping[str, bytes], *, force: bool = False) -> None:
+    """Put a tree that :func:`emit_output` wrote beside ``target``, and that was judged there, in its place.
+
+    ``changed`` (path to content) are files of the tree that say something else there. ``aside`` is
+    gone afterwards. Raises PruneError with PR3xx codes.
+    """
+    check_target(target, force=force)
+
+    def change(folder: Path) -> None:
+        for path, content in changed.items():
+            mode = (folder / path).stat().st_mode
+            (folder / path).unlink()
+            _write(folder, path, content, bool(mode & 0o100))
+
+    move_tree(aside, target, change)
 
 
 def emit_reports(target: Path, writer: Callable[[Path], None]) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from pruner.model.ir import Expr, Stmt
+from pruner.model.ir import Expr, Stmt, imports_in
 from pruner.scan.summary import Summary
 
 if TYPE_CHECKING:
@@ -129,26 +129,27 @@ def _functions(body: Any) -> Iterator[Stmt]:
 
 def _called(part: Any, inside: bool) -> Iterator[Called]:
     """Chains that are called, without the call itself; ``inside`` functions the bodies of inner ones count."""
-    stack: list[Any] = [part]
+    stack: list[Any] = [part] if part else []
     while stack:
         item = stack.pop()
-        if not isinstance(item, tuple) or not item:
-            continue
         tag = item[0]
-        if tag in ("def", "class") and len(item) > 6:
-            for decorator in item[4]:
-                yield from _target_of(decorator)
-            if tag == "def" and not inside:
-                stack += (item[4], item[5])
-                continue
-        elif tag == "k" and len(item) == 4:
-            yield from _target_of(item[1])
-        elif tag in ("n", "v", "b", "x") and len(item) == 3 and isinstance(item[2], tuple):
-            root = item[1] if isinstance(item[1], str) else ""
-            for index, step in enumerate(item[2]):
-                if isinstance(step, str) and step[0] == "(":
-                    yield tag, root, item[2][:index]
-        stack.extend(item)
+        if tag.__class__ is str:
+            if tag in ("def", "class") and len(item) > 6:
+                for decorator in item[4]:
+                    yield from _target_of(decorator)
+                if tag == "def" and not inside:
+                    stack += [inner for inner in (item[4], item[5]) if inner]
+                    continue
+            elif tag == "k" and len(item) == 4:
+                yield from _target_of(item[1])
+            elif tag in ("n", "v", "b", "x") and len(item) == 3 and isinstance(item[2], tuple):
+                root = item[1] if isinstance(item[1], str) else ""
+                for index, step in enumerate(item[2]):
+                    if isinstance(step, str) and step[0] == "(":
+                        yield tag, root, item[2][:index]
+                if tag != "x":
+                    continue
+        stack += [inner for inner in item if inner.__class__ is tuple and inner]
 
 
 def _target_of(e: Expr) -> Iterator[Called]:
@@ -159,16 +160,9 @@ def _target_of(e: Expr) -> Iterator[Called]:
 def _imports(world: ProgramWorld, summary: Summary, part: Any) -> dict[str, list[tuple[str, str]]]:
     """Local names that imports in these statements bind: (module, attribute)."""
     found: dict[str, list[tuple[str, str]]] = {}
-    stack: list[Any] = [part]
-    while stack:
-        item = stack.pop()
-        if not isinstance(item, tuple) or not item:
-            continue
-        if item[0] in ("import", "from") and len(item) > 4 and isinstance(item[-1], tuple):
-            for index, (name, asname) in enumerate(item[3] if item[0] == "import" else item[5]):
-                if name != "*":
-                    bound = asname or (name.split(".")[0] if item[0] == "import" else name)
-                    found.setdefault(bound, []).append(world.table.import_target(summary, item, index))
-            continue
-        stack.extend(item)
+    for item in imports_in(part):
+        for index, (name, asname) in enumerate(item[3] if item[0] == "import" else item[5]):
+            if name != "*":
+                bound = asname or (name.split(".")[0] if item[0] == "import" else name)
+                found.setdefault(bound, []).append(world.table.import_target(summary, item, index))
     return found

@@ -33,11 +33,15 @@ class Loading:
 
     def __init__(self, marker: Marker) -> None:
         self.marker = marker
-        self.graph = nx.DiGraph()
+        self.graph = marker.loading  # of the last turn: what stays only grows
         for module, state in marker.out.states.items():
             if state.executed:
-                self.graph.add_node(module)
-                self.graph.add_edges_from((module, name) for name in self._stays(module, state))
+                known = marker.staying.get(module)
+                stays = self._stays(module, state)
+                if known is None or known[2] is not stays:
+                    self.graph.add_node(module)
+                    self.graph.remove_edges_from([*self.graph.out_edges(module)])
+                    self.graph.add_edges_from((module, name) for name in stays)
 
     def _stays(self, module: str, state: ModuleState) -> list[str]:
         """What importing a module surely loads by itself. Worked out again when more of its imports stay."""

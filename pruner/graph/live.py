@@ -15,6 +15,7 @@ import re
 import sys
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 import networkx as nx
@@ -98,6 +99,7 @@ class Marker:
         self._imports = nx.DiGraph()  # what module bodies import, parents included
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
         self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
+        self.loading = nx.DiGraph()  # of graph.idle: what the imports that stay load
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
         self.early = ImportTime(world, self._again)
@@ -268,13 +270,17 @@ class Marker:
         """Mark until nothing changes."""
         while True:
             self._drain()
+            # An import that stays brings modules with imports of their own, one below the other: these two find
+            # them in many turns, and what looks at everything waits until they are done.
             changed = self._keep_cycles()
+            changed |= keep_effects(self)
+            if changed:
+                continue
             changed |= self._keep_loaders()
             changed |= self._keep_subclasses()
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
-            changed |= keep_effects(self)
             if not changed and not self._keep_required():
                 break
         self._collect_dead_aliases()
@@ -467,11 +473,13 @@ class Marker:
                 continue  # nothing new, but that every use of what was dropped is reported
             uses = len(dropped_uses)
             self._namer = (node, pos)
-            if any(step[0] == "(" for step in chain[2]):
-                dynamic.chain_call(self, module, node, chain)
-            for step in chain[2]:
-                if step[0] == ".":
-                    self.use_name(step[1:])
+            if chain[2]:
+                called, names = _steps(chain[2])
+                if called:
+                    dynamic.chain_call(self, module, node, chain)
+                for name in names:
+                    if name not in self.names_used:
+                        self.use_name(name)
             if chain[0] == "b":
                 self.use_name(chain[1])
             if chain[0] in ("n", "b"):
@@ -905,6 +913,12 @@ class Marker:
         if target in self.table or target.split(".")[0] in STDLIB:
             return True
         return item.names[0] in _names_read(state.summary)
+
+
+@cache
+def _steps(path: tuple[str, ...]) -> tuple[bool, tuple[str, ...]]:
+    """Whether a path calls something, and the attributes that it names."""
+    return any(step[0] == "(" for step in path), tuple(step[1:] for step in path if step[0] == ".")
 
 
 def _names_read(summary: Summary) -> set[str]:

@@ -43,6 +43,7 @@ into attributes and items.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -68,3 +69,41 @@ def position(line: int, column: int) -> int:
 def line_of(pos: int) -> int:
     """The 1-based line of a position."""
     return pos >> 16
+
+
+_PLAIN = frozenset(
+    ("e", "=", "return", "raise", "assert", "pass", "break", "continue", "global", "nonlocal", "del")
+)  # statements that hold no others
+
+
+def imports_in(block: Block) -> Iterator[Stmt]:
+    """The ``import`` and ``from`` statements of a suite at any depth, functions and classes included; in no order."""
+    stack: list[Any] = list(block)
+    while stack:
+        part = stack.pop()
+        tag = part[0]
+        if tag in ("import", "from"):
+            yield part
+        elif tag == "def":
+            stack += part[6][2]
+        elif tag == "class":
+            stack += part[7]
+        elif tag in ("if", "while"):
+            stack += part[4]
+            stack += part[5]
+        elif tag == "for":
+            stack += part[5]
+            stack += part[6]
+        elif tag == "with":
+            stack += part[5]
+        elif tag == "try":
+            for handler in part[4]:
+                stack += handler[2]
+            stack += part[3]
+            stack += part[5]
+            stack += part[6]
+        elif tag == "match":
+            for case in part[4]:
+                stack += case[3]
+        elif tag not in _PLAIN:
+            raise ValueError(f"unknown statement {tag!r}")

@@ -15,7 +15,7 @@ the name would have to come from outside); objects that are read from data; stor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -106,12 +106,13 @@ def judge(
     readers: Mapping[str, tuple[str, ...]],
     standings: Mapping[tuple[str, int, str], str],
     guarded: frozenset[str] = frozenset(),
+    stores_of: Callable[[str, bytes], FileStores] = lambda path, data: find(data),
 ) -> Admission:
     """Look at every file that could break a fact; one record per fact, in the order given.
 
     ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
     ``standings`` what folding knows of stores into members, by module, line and member, ``guarded``
-    the subjects that a guard asks at run time.
+    the subjects that a guard asks at run time, ``stores_of`` gives those of a file of this path and text.
     """
     # Stores are looked for where a fact is asked for: one that nobody asks for folds nothing, so no store makes
     # the tree wrong by it.
@@ -124,7 +125,7 @@ def judge(
             for store in stores:
                 if store.kind == "class":
                     tree.bases.setdefault(name, set()).update(_last(b) for b in store.stmt[5])
-    _read(tree, [w for _, own in watched for w in own])
+    _read(tree, [w for _, own in watched for w in own], stores_of)
     records, rejected = [], set()
     opened: set[tuple[str, int]] = set()
     for fact, own in watched:
@@ -148,7 +149,7 @@ def _last(base: object) -> str:
     return ""
 
 
-def _read(tree: _Tree, all_watches: list[Watch]) -> None:
+def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], FileStores]) -> None:
     """Parse the kept files in whose text something looks like a store that matters."""
     if not all_watches:
         return
@@ -163,7 +164,7 @@ def _read(tree: _Tree, all_watches: list[Watch]) -> None:
             tree.said |= said(kept) & named
         if looks.at(module, data):
             try:
-                found = find(data)
+                found = stores(file.path, data)
             except (SyntaxError, ValueError, RecursionError):
                 continue  # nobody reads it; PR210 says so
             tree.parsed[file.path] = found

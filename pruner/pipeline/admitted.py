@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pruner.graph.live import Marker
@@ -13,6 +13,7 @@ from pruner.pipeline.admission import Admission, judge
 from pruner.pipeline.asked import derived
 from pruner.pipeline.load import Loader
 from pruner.pipeline.native import PREFIX
+from pruner.scan.stores import FileStores
 
 
 def without_rejected(policy: Policy, outcome: Outcome) -> Policy:
@@ -30,7 +31,12 @@ def findings(policy: Policy, table: ModuleTable, outcome: Outcome, rejected: Map
 
 
 def judge_all(
-    snapshot: Snapshot, facts: tuple[Fact, ...], loader: Loader, outcome: Outcome, marker: Marker
+    snapshot: Snapshot,
+    facts: tuple[Fact, ...],
+    loader: Loader,
+    outcome: Outcome,
+    marker: Marker,
+    stores: Callable[[str, bytes], FileStores],
 ) -> Admission:
     """Every fact against the stores of what is left of the tree."""
     world = marker.world
@@ -50,6 +56,7 @@ def judge_all(
         readers,
         checked.standings(),
         checked.asked,
+        stores,
     )
 
 

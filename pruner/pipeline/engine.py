@@ -17,7 +17,9 @@ from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
 from pruner.pipeline.admitted import asked_later, findings, judge_all, macros
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.load import Loader, Lowered
+from pruner.pipeline.looks import StoresAhead
 from pruner.pipeline.native import specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
@@ -36,13 +38,18 @@ def specialise(
     progress: Progress,
     guard: tuple[str, str],
     lowered: dict[str, Lowered] | None = None,
+    ahead: Ahead | None = None,
+    made: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Outcome:
     """Run the whole analysis. Raises PruneError for input that cannot be worked on.
 
-    ``lowered``: compact forms of files by digest; what this run read is added to it.
+    ``lowered``: compact forms of files by digest; what this run read is added to it. ``ahead`` does what only
+    depends on upstream. ``made`` hears of every outcome before its facts are judged; the last one is final.
     """
     loader = Loader(snapshot, jobs, lowered)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
+    stores = StoresAhead(snapshot, policy.facts, loader.table, ahead or Ahead(1))
+    loader.loaded = stores.loaded
     rejected: dict[Fact, FactRecord] = {}
     try:
         while True:
@@ -56,7 +63,8 @@ def specialise(
                 progress,
                 guard,
             )
-            judged = judge_all(snapshot, admitted.facts, loader, outcome, marker)
+            made(outcome)
+            judged = judge_all(snapshot, admitted.facts, loader, outcome, marker, stores.find)
             if not judged.rejected:
                 break
             # Without the fact more code lives, which may hold stores that break another one. Each turn

@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from pruner.model import Outcome, Policy, Snapshot
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.offers import Offers
 from pruner.pipeline.platforms import classified, ruled_out, words
 
@@ -40,8 +42,18 @@ _ENUM = re.compile(rb"^class (\w+)\([^)\n]*(?:Enum|Flag)[^)\n]*\):\n((?:(?:[ \t]
 _MEMBER = re.compile(rb"^[ \t]+([A-Z][A-Z0-9_]*) *= *\S", re.MULTILINE)
 
 
-def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str, Any]:
-    """The inventory of one run; no source text but names, keys and places."""
+Names = list[tuple[str, str, int]]  # kind, name, byte: of one file of upstream
+_BATCH = 100
+
+
+def inventory(
+    snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Mapping[str, Names] | None = None
+) -> dict[str, Any]:
+    """The inventory of one run; no source text but names, keys and places.
+
+    ``seen``: the names of files of upstream that have been looked at already, by path.
+    """
+    seen = seen or {}
     known, vendors, denied = classified(policy), words(policy), ruled_out(policy)
     helpers: dict[str, str] = {}  # a function that reads the environment -> its module
     names: dict[tuple[str, str], dict[str, Any]] = {}
@@ -56,9 +68,9 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str,
         data = snapshot.read(file.path)
         after = outcome.files.get(file.path, data)  # None: the file is removed
         path = file.path.removeprefix(prefix)
-        module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        module = _module(path)
         _folder(folders, path, after is not None)
-        found = list(_names(data, vendors, module))
+        found = seen[file.path] if file.path in seen else list(_names(data, vendors, module))
         left = found if after is data else list(_names(after or b"", vendors, module))
         here = {(kind, name) for kind, name, _ in left}
         for kind, name, at in found:
@@ -98,6 +110,33 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy) -> dict[str,
         for kind, rows in before.kinds().items()
     }
     return out
+
+
+def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], dict[str, Names]]:
+    """Have upstream looked at; the call gives what is known by then."""
+    prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
+    paths = [file.path for file in snapshot.files if file.path.endswith(".py") and file.link is None]
+    batches = [tuple(paths[start : start + _BATCH]) for start in range(0, len(paths), _BATCH)]
+    for batch in batches:
+        ahead.send(batch, _look, snapshot.root, batch, prefix, words(policy))
+
+    def known() -> dict[str, Names]:
+        found: dict[str, Names] = {}
+        for batch in batches:
+            found |= ahead.result(batch, wait=False) or {}
+        return found
+
+    return known
+
+
+def _look(root: Path, paths: tuple[str, ...], prefix: str, vendors: frozenset[str]) -> dict[str, Names]:
+    return {
+        path: list(_names((root / path).read_bytes(), vendors, _module(path.removeprefix(prefix)))) for path in paths
+    }
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 def inventory_bytes(document: dict[str, Any]) -> bytes:

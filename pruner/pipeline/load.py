@@ -7,12 +7,13 @@ import multiprocessing
 import os
 import threading
 import tokenize
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot
+from pruner.model.ir import imports_in
 from pruner.scan import summary as scan
 from pruner.scan.newer import lower_broken, lower_newer
 from pruner.scan.summary import Summary
@@ -71,6 +72,7 @@ class Loader:
         self._lock = threading.Lock()  # of _futures, which grows from the pool's thread as well
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
+        self.loaded: Callable[[str], None] = lambda path: None  # hears of every file that is asked for
         if jobs > 1 and len(self.paths) > 200:
             self._pool = ProcessPoolExecutor(
                 jobs, multiprocessing.get_context("fork"), initializer=die_with, initargs=(os.getpid(),)
@@ -107,6 +109,7 @@ class Loader:
         if status:
             self.untouchable.add(module)
         self.summaries[module] = summary
+        self.loaded(path)
         if summary is not None and self._pool is not None:
             self._ahead(_imports(summary))
         return summary
@@ -164,21 +167,11 @@ def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:
 def _imports(summary: Summary) -> list[str]:
     """Modules that the file may import, at any depth (a superset: nothing is folded)."""
     found: list[str] = []
-    stack: list[object] = [summary.body]
-    while stack:
-        part = stack.pop()
-        if not isinstance(part, tuple) or not part:
-            continue
-        if part[0] == "import" and len(part) == 5:
+    for part in imports_in(summary.body):
+        if part[0] == "import":
             found += [name for name, _ in part[3]]
-        elif part[0] == "from" and len(part) == 7:
+        else:
             module = ModuleTable.absolute(summary, part[3], part[4])
             found.append(module)
             found += [f"{module}.{name}" for name, _ in part[5]]
-        elif part[0] in ("def", "class", "if", "try", "with", "for", "while", "match"):
-            stack.extend(p for p in part[3:] if isinstance(p, tuple))
-        elif isinstance(part[0], tuple):
-            stack.extend(part)
-        elif part[0] not in ("e", "=", "return", "raise", "assert"):
-            stack.extend(p for p in part if isinstance(p, tuple) and p and isinstance(p[0], tuple))
     return found

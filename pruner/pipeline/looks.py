@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from pruner.pipeline.watch import Watch
+from pruner.graph.symbols import ModuleTable
+from pruner.model import Fact, Snapshot
+from pruner.pipeline.ahead import Ahead
+from pruner.pipeline.watch import Watch, watches
+from pruner.scan.stores import FileStores, find
 
 _COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
 _QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
 _SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
-_KEYWORD = re.compile(rb"(\w+)\s*=(?!=)")
 _ENVIRONMENT = re.compile(
     rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
     rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
@@ -50,6 +55,7 @@ class Looks:
         self.attributes = _any(rb"\.(%s)\b", self.names)
         self.stored = _any(rb"\.(?:%s)\b(?:" + b"|".join(_TARGETS) + rb")", self.names)
         self.bound = _any(_BOUND, self.names)
+        self.keyword = _any(rb"\b(?:%s)\s*=(?!=)", self.words)
         self.keyed = _any(_KEYED, self.keys)
 
     def at(self, module: str, data: bytes) -> bool:
@@ -78,10 +84,59 @@ class Looks:
                 return True
             if _SETATTR_COMPUTED.search(data):
                 return True
-        return bool(self.words) and not self.words.isdisjoint(_KEYWORD.findall(data))
+        # A plain search first: listing every keyword of a file takes ten times as long.
+        return self.keyword is not None and any(w in data for w in self.words) and self.keyword.search(data) is not None
 
 
 def _any(pattern: bytes, names: Iterable[bytes]) -> re.Pattern[bytes] | None:
     """The pattern with its ``%s`` as one of the names; None when there is none."""
     known = b"|".join(re.escape(name) for name in sorted(names, key=lambda n: (-len(n), n)))
     return re.compile(pattern.replace(b"%s", known), re.MULTILINE) if known else None
+
+
+_BATCH = 24  # files that are looked at in one go, ahead of time
+_ANY = frozenset("*")  # the classes of an owner are known only when its module is lowered
+
+
+class StoresAhead:
+    """The stores of files that look as if they had some, found while other files are still being marked."""
+
+    def __init__(self, snapshot: Snapshot, facts: Iterable[Fact], table: ModuleTable, ahead: Ahead) -> None:
+        own = [watch for fact in facts if not fact.valid_from for watch in watches(fact.subject, table, {})]
+        self._looks = Looks([replace(w, classes=_ANY) if w.kind == "attribute" and not w.outside else w for w in own])
+        self._modules = {path: module for module, (path, _) in table.paths.items()}
+        self._root, self._ahead = snapshot.root, ahead
+        self._waiting: list[tuple[str, str]] = []
+        self._batches: dict[str, int] = {}
+        self._sent = 0
+        self._found: dict[str, FileStores] = {}
+
+    def loaded(self, path: str) -> None:
+        """This file is part of what is being marked."""
+        if path in self._batches:
+            return
+        self._batches[path] = self._sent
+        self._waiting.append((self._modules[path], path))
+        if len(self._waiting) >= _BATCH:
+            self._ahead.send(self._sent, _found, self._root, self._waiting, self._looks)
+            self._waiting, self._sent = [], self._sent + 1
+
+    def find(self, path: str, data: bytes) -> FileStores:
+        """All stores of a file. Raises SyntaxError and ValueError as ``ast.parse`` does."""
+        batch = self._batches.get(path)
+        if batch is not None:
+            self._found |= self._ahead.result(batch) or {}
+        return self._found.get(path) or find(data)
+
+
+def _found(root: Path, files: list[tuple[str, str]], looks: Looks) -> dict[str, FileStores]:
+    """The stores of those of the files that look as if they had some; not of what cannot be read."""
+    found = {}
+    for module, path in files:
+        try:
+            data = (root / path).read_bytes()
+            if looks.at(module, data):
+                found[path] = find(data)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue  # whoever asks for it meets the fault
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,20 +50,35 @@ def told(
     return found
 
 
-def looked_up(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> dict[str, bytes]:
-    """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory."""
+def looked_up(
+    snapshot: Snapshot,
+    policy: Policy,
+    outcome: Outcome,
+    store: Path | None,
+    seen: Mapping[str, inventory.Names] | None = None,
+) -> dict[str, bytes]:
+    """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory.
+
+    ``seen``: what is known of files of upstream already, for the inventory.
+    """
     return {
         stored.NAME: stored.render(snapshot, outcome),
         severed.NAME: severed.render(snapshot, policy, outcome),
-        inventory.NAME: _inventory(snapshot, policy, outcome, store),
+        inventory.NAME: _inventory(snapshot, policy, outcome, store, seen),
     }
 
 
-def _inventory(snapshot: Snapshot, policy: Policy, outcome: Outcome, store: Path | None) -> bytes:
+def _inventory(
+    snapshot: Snapshot,
+    policy: Policy,
+    outcome: Outcome,
+    store: Path | None,
+    seen: Mapping[str, inventory.Names] | None,
+) -> bytes:
     name = cache.key(snapshot, policy, "inventory") if store is not None else ""
     known: bytes | None = cache.load(store, name, bytes) if store is not None else None
     if known is None:
-        known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy))
+        known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy, seen))
         if store is not None:
             cache.store(store, name, known)
     return known

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import cache, guard, remembered, stored
+from pruner.pipeline import cache, guard, inventory, remembered, stored
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.beside import beside
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.collector import collector_paused
@@ -88,21 +89,18 @@ def _run(
     package, name, below = guard.place(modules)
     with nullcontext() if options.dry_run else emit.lock_target(options.output):
         store = options.cache if options.cache != Path() else None
-        name_of = cache.key(snapshot, policy) if store is not None else ""
-        outcome = cache.load(store, name_of, Outcome) if store is not None else None
-        if outcome is None:
-            forms = cache.load_files(store) if store is not None else {}
-            known = len(forms)
-            outcome = specialise(snapshot, policy, options.jobs, progress, (package, name), forms)
-            if store is not None:
-                cache.store(store, name_of, outcome)
-                if len(forms) > known:
-                    cache.store_files(store, forms)
-        made, reports = outcome, None if options.dry_run else options.reports
-        with beside(
-            options.jobs if reports else 1, lambda: remembered.looked_up(snapshot, policy, made, store)
-        ) as looked_up:
-            told = remembered.told(snapshot, policy, outcome, rules, below, store if facts is None else None, facts)
+        with ExitStack() as stack:
+            outcome, seen, answer = _analysed(
+                snapshot, policy, options, progress, (package, name, below), rules, facts, stack
+            )
+            made, reports = outcome, None if options.dry_run else options.reports
+            looked_up = stack.enter_context(
+                beside(
+                    options.jobs if reports else 1,
+                    lambda: remembered.looked_up(snapshot, policy, made, store, seen),
+                )
+            )
+            told = answer()
             able = told.able
             if able is not None:
                 outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
@@ -125,7 +123,12 @@ def _run(
                 tree = options.output.with_name(f"{options.output.name}.refuted") if refuted else options.output
 
                 def fill(folder: Path) -> None:
-                    report.render(document, snapshot, outcome, folder, extra=extra, releases=releases)
+                    with beside(
+                        options.jobs, lambda: report.write_changes(snapshot, outcome, folder, extra)
+                    ) as changes:
+                        report.render(
+                            document, snapshot, outcome, folder, extra=extra, releases=releases, changes=changes
+                        )
                     for name, data in looked_up().items():
                         if over is not None and name == stored.NAME:
                             data = stored.overlaid(data, patched(over, snapshot, made, tree))
@@ -142,6 +145,55 @@ def _run(
                     shutil.rmtree(aside, ignore_errors=True)
     code = ExitCode.REFUTED if refuted else ExitCode.FINDINGS if outcome.findings else ExitCode.CLEAN
     return RunResult(document, outcome.removals, outcome.findings, int(code), outcome.edits, policy.shown)
+
+
+def _analysed(
+    snapshot: Snapshot,
+    policy: Policy,
+    options: RunOptions,
+    progress: Progress,
+    place: tuple[str, str, str],
+    rules: Sequence[Path],
+    facts: Path | None,
+    stack: ExitStack,
+) -> tuple[Outcome, dict[str, inventory.Names], Callable[[], remembered.Told]]:
+    """The outcome, made or remembered; what is known of upstream for the inventory; what the tables of both trees tell.
+
+    The tables are read in a process of their own while the facts are judged. ``stack`` ends the processes.
+    """
+    store = options.cache if options.cache != Path() else None
+    package, name, below = place
+
+    def told(outcome: Outcome) -> remembered.Told:
+        return remembered.told(snapshot, policy, outcome, rules, below, store if facts is None else None, facts)
+
+    key = cache.key(snapshot, policy) if store is not None else ""
+    known = cache.load(store, key, Outcome) if store is not None else None
+    if known is not None:
+        return known, {}, lambda: told(known)
+    ahead = Ahead(options.jobs)
+    stack.callback(ahead.close)
+    look: list[Callable[[], dict[str, inventory.Names]]] = []
+    tables: list[Callable[[], remembered.Told]] = []
+
+    def staged(stage: str, share: float) -> None:
+        if stage == "rewrite" and not look:  # marking is over, and with it what its helpers were for
+            look.append(inventory.look_ahead(snapshot, policy, ahead))
+        progress(stage, share)
+
+    def made(outcome: Outcome) -> None:
+        tables.append(stack.enter_context(beside(options.jobs, lambda: told(outcome))))
+
+    forms = cache.load_files(store) if store is not None else {}
+    before = len(forms)
+    outcome = specialise(snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made)
+    if store is not None:
+        cache.store(store, key, outcome)
+        if len(forms) > before:
+            cache.store_files(store, forms)
+    # A fact that was rejected is nobody's assumption; the tables were read when that was not known.
+    rejected = any(row.status == "rejected" for row in outcome.facts)
+    return outcome, look[-1]() if look else {}, (lambda: told(outcome)) if rejected else tables[-1]
 
 
 def _place(row: Finding) -> tuple[str, int, str, str]:
@@ -197,8 +249,6 @@ def _emit_checked(
         verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
         return verdicts
-    local: dict[str, bytes] = {}
-    shown = outcome
     if over is not None:
         changed = put_on(over, aside)
         shown = replace(outcome, files=outcome.files | {p: d for p, d in changed.items() if p not in extra})
@@ -207,11 +257,10 @@ def _emit_checked(
         verdicts = [*verdicts, *judge(snapshot.root, aside, rules, snapshot.python_root, options.jobs)]
         if any(v.result == "refuted" for v in verdicts):
             return verdicts
-    extra["PRUNED.json"] = report.manifest(
-        snapshot, policy, outcome, verdicts, counted, over.document() if over else None
-    )
-    emit.emit_output(snapshot, shown, options.output, extra | local, force=options.force)
-    shutil.rmtree(aside, ignore_errors=True)
+    document = over.document() if over is not None else None
+    said = report.manifest(snapshot, policy, outcome, verdicts, counted, document)
+    extra["PRUNED.json"] = said
+    emit.place_output(aside, options.output, {"PRUNED.json": said}, force=options.force)
     return verdicts
 
 

@@ -7,7 +7,17 @@
 from pruner.report.capability import capability_bytes, capability_markdown, counts
 from pruner.report.document import build, schema
 from pruner.report.manifest import manifest
-from pruner.report.render import render
+from pruner.report.render import render, write_changes
 from pruner.report.summary import summary
 
-__all__ = ["build", "capability_bytes", "capability_markdown", "counts", "manifest", "render", "schema", "summary"]
+__all__ = [
+    "build",
+    "capability_bytes",
+    "capability_markdown",
+    "counts",
+    "manifest",
+    "render",
+    "schema",
+    "summary",
+    "write_changes",
+]

@@ -90,13 +90,14 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, _Function]]:
     stack: list[tuple[ast.AST, str]] = [(tree, "")]
     while stack:
         node, prefix = stack.pop()
-        for child in ast.iter_child_nodes(node):
-            name = prefix
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield prefix + child.name, child
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                name = f"{prefix}{child.name}."
-            stack.append((child, name))
+        for suite in ("body", "orelse", "finalbody", "handlers", "cases"):  # no expression holds a function with a name
+            for child in getattr(node, suite, ()):
+                name = prefix
+                if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                    yield prefix + child.name, child
+                if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    name = f"{prefix}{child.name}."
+                stack.append((child, name))
 
 
 def _leaving(node: _Function) -> Iterator[tuple[list[ast.stmt], int]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -52,9 +53,15 @@ class Stated:
     rules: set[str] = field(default_factory=set)  # ids of the rules that speak
 
 
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Any:
+    """One rule file, read once in a process however many checks ask for it; nobody changes the answer."""
+    return YAML(typ="safe", pure=True).load(text)
+
+
 def _load(path: Path) -> Any:
     try:
-        return YAML(typ="safe", pure=True).load(path.read_text("utf-8"))
+        return _parsed(path.read_text("utf-8"))
     except (OSError, YAMLError, UnicodeDecodeError) as error:
         raise cannot(path.name, "PR401", f"the verifier cannot read these rules: {error}") from error
 

@@ -16,6 +16,7 @@ import pytest
 
 from pruner.emit import swap, write_tree
 from pruner.emit.lock import lock_target
+from pruner.emit.swap import move_tree
 from pruner.errors import PruneError
 
 FILES = 40
@@ -106,6 +107,39 @@ def test_a_failing_second_rename_puts_the_old_folder_back(tmp_path: Path, monkey
     monkeypatch.setattr(os, "rename", failing)
     with pytest.raises(PruneError, match=r"PR302.*No space left"):
         write_tree(target, fill("new"))
+    assert left(target) == ["out"] and (target / "x.txt").read_text() == "old"
+
+
+def test_a_moved_folder_replaces_the_target_and_is_gone(tmp_path: Path) -> None:
+    target, source = tmp_path / "out", tmp_path / "out.judged"
+    write_tree(target, fill("old"))
+    (target / ".gitkeep").write_text("")
+    write_tree(source, fill("new"))
+    move_tree(source, target, lambda folder: (folder / "said.txt").write_text("more") and None)
+    assert left(target) == ["out"] and (target / "x.txt").read_text() == "new"
+    assert (target / "said.txt").read_text() == "more" and (target / ".gitkeep").is_file()
+
+
+def test_a_moved_folder_reaches_a_target_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    write_tree(tmp_path / "disk" / "real", fill("old"))
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "real")
+    write_tree(tmp_path / "judged", fill("new"))
+    move_tree(tmp_path / "judged", tmp_path / "out", lambda folder: None)
+    assert (tmp_path / "out").is_symlink() and (tmp_path / "disk" / "real" / "x.txt").read_text() == "new"
+    assert left(tmp_path / "disk" / "real") == ["real"] and not (tmp_path / "judged").exists()
+
+
+def test_a_failing_change_leaves_the_target_as_it_was(tmp_path: Path) -> None:
+    target, source = tmp_path / "out", tmp_path / "out.judged"
+    write_tree(target, fill("old"))
+    write_tree(source, fill("new"))
+
+    def fail(folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(PruneError, match=r"PR302.*No space left"):
+        move_tree(source, target, fail)
     assert left(target) == ["out"] and (target / "x.txt").read_text() == "old"
 
 

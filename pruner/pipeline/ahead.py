@@ -1,0 +1,61 @@
+"""Work on upstream's own bytes that a later stage will ask for, done by a process that takes what the others leave.
+
+Marking is one thread's work, and its helpers have lowered every file some time before it ends: what then only
+depends on upstream, not on what is kept, is worked out on the idle processor.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
+from typing import Any, ParamSpec
+
+from pruner.verify.workers import die_with
+
+P = ParamSpec("P")
+_NICE = 19  # steps below the others: the least that Linux knows
+
+
+def _start(parent: int) -> None:
+    die_with(parent)
+    with suppress(OSError, AttributeError):
+        os.nice(_NICE)
+
+
+class Ahead:
+    """Answers by key; with one job there are none, and who asks does the work.
+
+    The functions must be pure and picklable, and each call short: one that has begun is waited for.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+        self._sent: dict[Hashable, Future[Any]] = {}
+        if jobs > 1:
+            context = multiprocessing.get_context("fork")
+            self._pool = ProcessPoolExecutor(1, context, initializer=_start, initargs=(os.getpid(),))
+
+    def send(self, key: Hashable, function: Callable[P, object], *arguments: P.args, **more: P.kwargs) -> None:
+        """Ask for ``function(*arguments)`` under ``key``; nothing happens when there is no process for it."""
+        if self._pool is not None and key not in self._sent:
+            self._sent[key] = self._pool.submit(function, *arguments, **more)
+
+    def result(self, key: Hashable, *, wait: bool = True) -> Any:
+        """The answer for ``key``; None when nobody asked for it or the process has not come to it. Raises what it raised.
+
+        ``wait``: also for one that has been begun.
+        """
+        future = self._sent.pop(key, None)
+        if future is None or future.cancel() or not (wait or future.done()):
+            return None
+        return future.result()
+
+    def close(self) -> None:
+        """End the process; what is asked for later is worked out then."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+            self._sent.clear()

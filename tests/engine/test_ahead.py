@@ -1,0 +1,86 @@
+"""Work ahead of time changes when something is worked out, never what."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pruner.graph.symbols import ModuleTable
+from pruner.model import Fact
+from pruner.model.policy import Location
+from pruner.pipeline.ahead import Ahead
+from pruner.pipeline.load import module_paths
+from pruner.pipeline.looks import StoresAhead
+from pruner.scan.stores import find
+from pruner.source import read_tree
+
+FLAG = b"import os\n_flag = False\ndef turn(on):\n    global _flag\n    _flag = on\n    os.environ['KEY'] = '1'\n"
+
+
+@pytest.fixture
+def ahead() -> Iterator[Ahead]:
+    made = Ahead(2)
+    yield made
+    made.close()
+
+
+def test_one_job_works_nothing_out_ahead() -> None:
+    ahead = Ahead(1)
+    ahead.send("a", pow, 2, 3)
+    assert ahead.result("a") is None
+    ahead.close()
+
+
+def test_an_answer_comes_once_and_faults_reach_who_asks(ahead: Ahead) -> None:
+    for key in "ab":
+        ahead.send(key, int, {"a": "7", "b": "no number"}[key])
+    while ahead.result("warm") is not None:
+        pass
+    time.sleep(0.5)  # both have begun by then, or are cancelled: the answer is the same
+    assert ahead.result("a") in (7, None)
+    assert ahead.result("a") is None
+    try:
+        assert ahead.result("b") is None
+    except ValueError as error:
+        assert "no number" in str(error)
+
+
+def test_what_has_not_begun_is_left_to_who_asks(ahead: Ahead) -> None:
+    ahead.send("long", time.sleep, 30)
+    for key in range(8):
+        ahead.send(key, time.sleep, 30)
+    start = time.monotonic()
+    assert ahead.result(7) is None
+    assert ahead.result("long", wait=False) is None
+    assert time.monotonic() - start < 20
+    ahead._pool._processes.copy().popitem()[1].kill()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("subject", ["pkg.m0._flag", "os.environ.get('KEY')"])
+def test_stores_are_those_of_the_file(tmp_path: Path, jobs: int, subject: str) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg" / "__init__.py").write_bytes(b"")
+    for index in range(60):
+        (tmp_path / "pkg" / f"m{index}.py").write_bytes(FLAG if index % 2 == 0 else b"def broken(:\n")
+    snapshot = read_tree(tmp_path, "program")
+    table = ModuleTable(module_paths(snapshot), lambda module: None)
+    fact = Fact("r", subject, (False,), Location("rules.yaml", 1, 1))
+    ahead = Ahead(jobs)
+    try:
+        stores = StoresAhead(snapshot, [fact], table, ahead)
+        for path, _ in table.paths.values():
+            stores.loaded(path)
+        time.sleep(0.5 * (jobs - 1))
+        for index in range(60):
+            path = f"pkg/m{index}.py"
+            if index % 2 == 0:
+                assert stores.find(path, FLAG) == find(FLAG)
+            else:
+                with pytest.raises(SyntaxError):
+                    stores.find(path, b"def broken(:\n")
+    finally:
+        ahead.close()
