@@ -827,6 +827,8 @@ def entry_key(node: ast.expr, index: int) -> str:
     """What the ledger calls an entry: its literal key or dotted name, as a rule writes it; else its place."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
         return str(node.value)
-    if isinstance(node, ast.Name | ast.Attribute):
+    if isinstance(node, ast.Name | ast.Attribute) or (
+        isinstance(node, ast.Call) and not node.args and not node.keywords
+    ):
         return ast.unparse(node)
     return str(index)

@@ -32,7 +32,8 @@ class Site:
     it is computed; ``value`` a tuple of one constant, None when it is not known. ``owner`` is the
     class whose method the place is in, when the receiver is its first parameter.
     ``inside``: in a function. ``certain``: module level, under no test. ``start``: byte offset.
-    ``same``: a keyword that is given the attribute of the same name of another object.
+    ``same``: a keyword that is given the attribute of the same name of another object, by itself or by a local that
+    holds nothing else (``flag = other.flag`` and later ``Args(flag=flag)``).
     """
 
     line: int
@@ -103,6 +104,7 @@ class _Reader:
         self.declares = b"global" in data
         self.classes: list[str] = []
         self.functions: list[tuple[str, frozenset[str]]] = []  # first parameter, names declared global
+        self.body: ast.FunctionDef | ast.AsyncFunctionDef | None = None  # the innermost function
 
     # -- walking ------------------------------------------------------------------------------
 
@@ -144,8 +146,10 @@ class _Reader:
         if self.functions and node.name in self.functions[-1][1]:
             self._add(node, "variable", "def", (), node.name, None, False)
         self.functions.append((first, declared))
+        around, self.body = self.body, node
         for inner in node.body:
             self.statement(inner, False)
+        self.body = around
         self.functions.pop()
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -294,6 +298,8 @@ class _Reader:
                 self._add(node, "keyword", f"{last}(**...)", names, None, None, False)
             else:
                 same = isinstance(word.value, ast.Attribute) and word.value.attr == word.arg
+                if isinstance(word.value, ast.Name) and word.value.id == word.arg and self.body is not None:
+                    same = _passes_on(self.body, word.arg)
                 self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same)
         if node.args and last not in _REPLACERS:
             self._add(node, "keyword", f"{last}(positional)", names, None, None, False)
@@ -376,6 +382,38 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield handler.body
     for case in getattr(node, "cases", ()):
         yield case.body
+
+
+def _passes_on(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Does this local of a function only ever hold the attribute of its own name of some object?
+
+    Bindings in functions inside count too: ``nonlocal`` may make one of them this local.
+    """
+    plain = bound = 0
+    for part in ast.walk(function):
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Attribute) and part.value.attr == name:
+            plain += any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+        elif isinstance(part, ast.Name):
+            bound += part.id == name and not isinstance(part.ctx, ast.Load)
+        elif part is not function and name in _binds(part):
+            return False
+    return 0 < plain == bound
+
+
+def _binds(node: ast.AST) -> Iterator[str | None]:
+    """Names that a node binds otherwise than by a Name in store context."""
+    if isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        yield from node.names
+    elif isinstance(node, ast.alias):
+        yield node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.MatchMapping):
+        yield node.rest
+    elif isinstance(
+        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
+    ):
+        yield node.name
 
 
 def _globals(node: ast.stmt) -> Iterator[str]:

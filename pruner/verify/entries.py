@@ -120,6 +120,8 @@ def _text(node: ast.expr | None) -> str | None:
         return str(node.value)
     if isinstance(node, (ast.Name, ast.Attribute)):
         return ast.unparse(node)
+    if isinstance(node, ast.Call) and not node.args and not node.keywords:
+        return ast.unparse(node)
     return None
 
 

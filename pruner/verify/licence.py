@@ -98,7 +98,7 @@ def _subsequence(upstream: Sequence[Any], output: Sequence[Any], licensed: Any) 
 
 
 def _text(term: Any) -> str:
-    """The key as a rule spells it: a literal's value or a dotted name as written."""
+    """The key as a rule spells it: a literal's value, a dotted name as written, or a call of one without arguments."""
     if not isinstance(term, tuple) or not term:
         return ""
     if term[0] == "=":
@@ -107,6 +107,8 @@ def _text(term: Any) -> str:
         return str(term[1])
     if term[0] == "Attribute":
         return f"{_text(term[1])}.{term[2]}"
+    if term[0] == "Call" and not any(term[2:]):
+        return f"{_text(term[1])}()"
     return ""
 
 

@@ -77,3 +77,12 @@ def test_entries_of_a_walked_list(table: str) -> None:
     same_behaviour(pruned, "import app\nRESULT = app.f()")
     assert "B" not in pruned["app.py"].partition("T =")[2]
     assert "class B" not in pruned["keys.py"]
+
+
+def test_entry_that_is_a_call() -> None:
+    """A list of objects made on the spot: the entry is named as it is written."""
+    text = "from keys import A, B\n\nT: list = [B(), A()]\n\n\ndef f():\n    return T[-1].key\n"
+    pruned = prune({"app.py": text, "keys.py": KEYS}, roots=["app:f"], drop=["app.T[B()]"])
+    same_behaviour(pruned, "import app\nRESULT = app.f()")
+    assert "[A()]" in pruned["app.py"].replace(" ", "")
+    assert "class B" not in pruned["keys.py"]
