@@ -172,10 +172,11 @@ def test_control_c_leaves_the_output_as_it_was(tmp_path: Path) -> None:
     target.mkdir()
     (target / "PRUNED.json").write_text("old")
     code = """
-import sys, time, types
+import signal, sys, time, types
 from pathlib import Path
 from types import SimpleNamespace
 from pruner.emit import write_tree
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a script starts in the background ignores the key
 def run(options, progress):
     def writer(folder):
         (folder / "PRUNED.json").write_text("new")

@@ -161,7 +161,9 @@ def test_interrupt_from_the_keyboard_leaves_the_old_folder(tmp_path: Path) -> No
     target = tmp_path / "out"
     write_tree(target, fill("old"))
     slow = (
-        "import sys, time; from pathlib import Path; from pruner.emit import write_tree\n"
+        "import signal, sys, time; from pathlib import Path; from pruner.emit import write_tree\n"
+        # What a script starts in the background ignores the key, and so would its children.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def writer(folder):\n"
         "    (folder / 'x.txt').write_text('new'); print('ready', flush=True); time.sleep(60)\n"
         "write_tree(Path(sys.argv[1]), writer)\n"
