@@ -30,16 +30,12 @@ def write_tree(target: Path, writer: Callable[[Path], None]) -> None:
     ``writer`` raises passes through, and the target stays as it was.
     Raises PruneError: PR300 (another run is writing), PR302 (the system refuses), PR305 (not a folder).
     """
-    with lock_target(target):
-        path, fresh = _ready(target)
-        try:
-            fresh.mkdir()
-            writer(fresh)
-            _replace(fresh, path)
-        except OSError as error:
-            raise unwritable(str(target), error) from error
-        finally:
-            _remove(fresh)
+
+    def fill(fresh: Path) -> None:
+        fresh.mkdir()
+        writer(fresh)
+
+    _put(target, fill)
 
 
 def move_tree(source: Path, target: Path, change: Callable[[Path], None]) -> None:
@@ -47,34 +43,33 @@ def move_tree(source: Path, target: Path, change: Callable[[Path], None]) -> Non
 
     ``source`` is gone afterwards, also when this fails. Otherwise as :func:`write_tree`.
     """
+
+    def bring(fresh: Path) -> None:
+        shutil.move(place(source), fresh)  # a target that is a link may be on another disk
+        change(fresh)
+
+    _put(target, bring)
+
+
+def _put(target: Path, make: Callable[[Path], None]) -> None:
+    """Put the folder that ``make`` makes at the path it is given in the target's place, with what stays in every target."""
     with lock_target(target):
-        path, fresh = _ready(target)
+        path = place(target)
+        recover(target)
+        if path.exists() and not path.is_dir():
+            raise cannot(str(target), "PR305", "is a file, not a folder", "name another folder, or remove it")
+        fresh = _fresh(path)
         try:
-            shutil.move(place(source), fresh)  # a target that is a link may be on another disk
-            change(fresh)
-            _replace(fresh, path)
+            make(fresh)
+            if path.is_dir():
+                for name in CARRIED:
+                    if (path / name).is_file() and not (fresh / name).exists():
+                        shutil.copy2(path / name, fresh / name)
+            _swap(fresh, path)
         except OSError as error:
             raise unwritable(str(target), error) from error
         finally:
             _remove(fresh)
-
-
-def _ready(target: Path) -> tuple[Path, Path]:
-    """The target's place and that of the folder that will replace it, which is not there. Under the lock."""
-    path = place(target)
-    recover(target)
-    if path.exists() and not path.is_dir():
-        raise cannot(str(target), "PR305", "is a file, not a folder", "name another folder, or remove it")
-    return path, _fresh(path)
-
-
-def _replace(fresh: Path, path: Path) -> None:
-    """Put the new folder in the target's place, with what stays in every target."""
-    if path.is_dir():
-        for name in CARRIED:
-            if (path / name).is_file() and not (fresh / name).exists():
-                shutil.copy2(path / name, fresh / name)
-    _swap(fresh, path)
 
 
 def recover(target: Path) -> None:

@@ -117,8 +117,9 @@ def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[],
     prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
     paths = [file.path for file in snapshot.files if file.path.endswith(".py") and file.link is None]
     batches = [tuple(paths[start : start + _BATCH]) for start in range(0, len(paths), _BATCH)]
+    vendors = words(policy)
     for batch in batches:
-        ahead.send(batch, _look, snapshot.root, batch, prefix, words(policy))
+        ahead.send(batch, _look, snapshot.root, batch, prefix, vendors)
 
     def known() -> dict[str, Names]:
         found: dict[str, Names] = {}
