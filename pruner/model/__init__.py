@@ -3,7 +3,7 @@
 Nothing here does work; nothing here imports another layer but ``errors``.
 """
 
-from pruner.model.policy import Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
+from pruner.model.policy import Allowed, Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
 from pruner.model.result import (
     Cause,
     Edit,
@@ -19,6 +19,7 @@ from pruner.model.result import (
 from pruner.model.source import Origin, Snapshot, SourceFile
 
 __all__ = [
+    "Allowed",
     "Ask",
     "Cause",
     "Dynamic",

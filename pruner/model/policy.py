@@ -65,9 +65,9 @@ class Target:
     ``kind``: ``module`` (``pkg.mod``; with ``.*`` or ``.**`` for children or all below, ``fnmatch``
     patterns allowed), ``symbol`` (``pkg.mod:name`` or ``pkg.mod:Class.method``), ``entry``
     (``pkg.mod.TABLE[key]``), ``path`` (a glob over file paths), ``name`` (an identifier,
-    import path or string literal family; discard only), ``project`` (the entry points of a
-    ``pyproject.toml`` or ``entry_points.txt``), ``dotted`` (a case's ``pkg.mod``, ``pkg.mod.name``
-    or ``pkg.mod.Class.member``: only the tree can tell). ``text`` of ``path`` and ``name`` is
+    import path or string literal family; discard only), ``word`` (a part of one; discard only), ``project`` (the
+    entry points of a ``pyproject.toml`` or ``entry_points.txt``), ``dotted`` (a case's ``pkg.mod``, ``pkg.mod.name``
+    or ``pkg.mod.Class.member``: only the tree can tell). ``text`` of ``path``, ``name`` and ``word`` is
     without its prefix.
     """
 
@@ -138,6 +138,22 @@ class Guard:
         return f"{self.rule}/{self.number}"
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Allowed:
+    """Residue that ``discard`` tolerates: ``names`` in files of ``paths``, both globs; a name may be ``word:GLOB``.
+
+    ``most``: so many different names at most, 0 for any number. ``since`` and ``until`` are those of the entry.
+    """
+
+    rule: str
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    reason: str
+    most: int = 0
+    since: str = ""
+    until: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """All rules of a run, merged and checked."""
@@ -151,13 +167,12 @@ class Policy:
     dynamics: tuple[Dynamic, ...] = ()
     guards: tuple[Guard, ...] = ()
     pure: tuple[str, ...] = ()  # outside functions whose call has no effect, canonical names
-    allow: tuple[tuple[str, str, str], ...] = ()  # (path glob, identifier, reason): residue that may stay
+    allow: tuple[Allowed, ...] = ()
     files: tuple[str, ...] = ()
     digest: str = ""
     by_id: dict[str, Rule] = field(default_factory=dict, compare=False)
     stated: tuple[Fact, ...] = ()  # facts as written; ``facts`` are these, merged by subject
     pure_of: tuple[tuple[str, str], ...] = ()  # (rule, function)
-    allow_of: tuple[tuple[str, tuple[str, str, str]], ...] = ()  # (rule, entry of ``allow``)
     shown: dict[str, str] = field(
         default_factory=dict, compare=False, repr=False
     )  # file name -> path for a person, this run

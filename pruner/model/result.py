@@ -139,3 +139,4 @@ class Verdict:
     result: str
     details: tuple[str, ...] = ()  # located messages, at most 50; the count is in ``covered``
     seconds: float = 0.0
+    figures: dict[str, Any] = field(default_factory=dict, compare=False)  # what a check counted, for the report

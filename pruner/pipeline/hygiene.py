@@ -48,7 +48,8 @@ def hygiene(
     base: Side | None = None,
     moved: float | None = None,
 ) -> tuple[list[Finding], list[Suspect]]:
-    """Findings PR511 (suspects of ``least`` or more), PR512 (rules that no run used), PR513 (the share moved).
+    """Findings PR511 (suspects of ``least`` or more), PR512 (rules that no run used), PR513 (the share moved),
+    PR516 (entries of ``allow`` that allow nothing).
 
     PR512 needs two runs or more: in a single release a rule for another one has nothing to do. ``moved`` is in
     percentage points of kept Python lines.
@@ -67,6 +68,7 @@ def hygiene(
             advice = "state it in a rule, or list it with a reason in the file of known names"
             findings.append(Finding("PR511", path, int(line or 0), text, advice))
     findings += [row for row in _idle(sides) if not is_known(known, row.text.split()[1])]
+    findings += [row for row in _allowing_nothing(sides) if not is_known(known, row.text.split()[1])]
     if base is not None and moved is not None:
         for side in sides:
             one, two = _share(base), _share(side)
@@ -95,6 +97,23 @@ def _idle(sides: Sequence[Side]) -> list[Finding]:
         path, _, line = row["location"].rpartition(":")
         text = f"rule {row['id']} decides and removes nothing in any of {len(sides)} runs"
         findings.append(Finding("PR512", path, int(line), text, "remove it, or correct its subjects"))
+    return findings
+
+
+def _allowing_nothing(sides: Sequence[Side]) -> list[Finding]:
+    """PR516: entries of ``allow`` that let nothing stay in any of the runs whose release they speak of."""
+    entries: dict[tuple[str, ...], int] = {}
+    for side in sides:
+        for row in side.report.get("residue", {}).get("allowed", ()):
+            key = (row["rule"], " ".join(row["path"]), " ".join(row["name"]))
+            entries[key] = entries.get(key, 0) + row["count"]
+    places = {row["id"]: row["location"] for side in sides for row in side.report["rules"]}
+    findings = []
+    for (rule, path, name), count in sorted(entries.items()):
+        if not count:
+            file, _, line = places.get(rule, "report.json:0").rpartition(":")
+            text = f"rule {rule} allows {name} in {path}, which is in none of {len(sides)} runs"
+            findings.append(Finding("PR516", file, int(line), text, "take the entry out, or say since and until"))
     return findings
 
 

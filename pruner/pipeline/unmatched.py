@@ -27,9 +27,9 @@ def unmatched(
     open_rules = {r.id for r in policy.rules if r.verb in _VERBS and not r.optional} - matched
     met = {rule for rule, name in policy.pure_of if name in world.purities.met or _builtin(name)}
     discards = [t for t in policy.discards if t.rule in open_rules]
-    met |= {t.rule for t in discards if t.kind != "name" and _exists(t, table, snapshot)}
-    wanted = [(t.rule, "*", t.text) for t in discards if t.kind == "name"]
-    wanted += [(rule, path, name) for rule, (path, name, _) in policy.allow_of if rule in open_rules]
+    met |= {t.rule for t in discards if t.kind not in ("name", "word") and _exists(t, table, snapshot)}
+    wanted = [(t.rule, "*", f"{'word:' * (t.kind == 'word')}{t.text}") for t in discards if t.kind in ("name", "word")]
+    wanted += [(a.rule, p, n) for a in policy.allow if a.rule in open_rules for p in a.paths for n in a.names]
     met |= _words(snapshot, wanted)
     found = []
     for rule in policy.rules:
@@ -62,8 +62,10 @@ def _words(snapshot: Snapshot, wanted: Iterable[tuple[str, str, str]]) -> set[st
     """Rules of which some (path glob, word glob) occurs upstream; reads on until each has one."""
     patterns: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
     for rule, path, name in wanted:
-        word = re.escape(name.encode()).replace(rb"\*", rb"\w*").replace(rb"\?", rb"\w")
-        patterns.setdefault(rule, []).append((path, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")))
+        part = name.startswith("word:")
+        word = re.escape(name.removeprefix("word:").encode()).replace(rb"\*", rb"\w*").replace(rb"\?", rb"\w")
+        whole = rb"(?i)" + word if part else rb"(?<!\w)" + word + rb"(?!\w)"  # a part of a name: roughly
+        patterns.setdefault(rule, []).append((path, re.compile(whole)))
     met: set[str] = set()
     for file in snapshot.files:
         if not patterns:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from packaging.version import InvalidVersion, Version
 
 from pruner.errors import Diagnostic, cannot
-from pruner.model import Fact, Location, Policy, Range, Rule, Target
+from pruner.model import Allowed, Fact, Location, Policy, Range, Rule, Target
 from pruner.policy import codes
 from pruner.policy.node import Faults
 from pruner.policy.rule import Stated
@@ -42,12 +42,11 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         dynamics=tuple(sorted(stated.dynamics, key=lambda d: (d.package, d.site, d.members, d.rule))),
         guards=tuple(sorted(stated.guards, key=lambda g: (g.rule, g.number))),
         pure=tuple(sorted({name for _, name in stated.pure})),
-        allow=tuple(sorted({entry for _, entry in stated.allow})),
+        allow=tuple(sorted(set(stated.allow))),
         files=files,
         by_id={key: by_id[key] for key in sorted(by_id)},
         stated=tuple(facts),
         pure_of=tuple(sorted(set(stated.pure))),
-        allow_of=tuple(sorted(set(stated.allow))),
     )
     return replace(policy, digest=_digest(policy))
 
@@ -68,7 +67,7 @@ def _lift(stated: Stated, faults: Faults, by_id: dict[str, Rule]) -> None:
     stated.dynamics[:] = [d for d in stated.dynamics if d.rule not in gone]
     stated.guards[:] = [g for g in stated.guards if g.rule not in gone]
     stated.pure[:] = [p for p in stated.pure if p[0] not in gone]
-    stated.allow[:] = [a for a in stated.allow if a[0] not in gone]
+    stated.allow[:] = [a for a in stated.allow if a.rule not in gone]
 
 
 def select(policy: Policy, version: str) -> Policy:
@@ -96,13 +95,12 @@ def select(policy: Policy, version: str) -> Policy:
         dynamics=tuple(d for d in policy.dynamics if d.rule in by_id),
         guards=tuple(g for g in policy.guards if g.rule in by_id),
         pure=tuple(sorted({name for rule, name in policy.pure_of if rule in by_id})),
-        allow=tuple(sorted({entry for rule, entry in policy.allow_of if rule in by_id})),
+        allow=tuple(a for a in policy.allow if a.rule in by_id and _speaks_of(_window(a), wanted)),
         files=policy.files,
         digest=policy.digest,
         by_id=by_id,
         stated=tuple(stated),
         pure_of=tuple(p for p in policy.pure_of if p[0] in by_id),
-        allow_of=tuple(a for a in policy.allow_of if a[0] in by_id),
         shown=policy.shown,
     )
 
@@ -176,7 +174,7 @@ def _intervals(facts: list[Fact], by_id: dict[str, Rule]) -> list[list[Fact]]:
     return found
 
 
-def _window(rule: Rule) -> _Window:
+def _window(rule: Rule | Allowed) -> _Window:
     return (Version(rule.since) if rule.since else None, Version(rule.until) if rule.until else None)
 
 
@@ -237,7 +235,8 @@ def _digest(policy: Policy) -> str:
         ]
         for g in policy.guards
     ]
-    content = [rules, facts, targets, dynamics, guards, policy.pure_of, policy.allow_of]
+    allow = [[a.rule, a.paths, a.names, a.reason, a.most, a.since, a.until] for a in policy.allow]
+    content = [rules, facts, targets, dynamics, guards, policy.pure_of, allow]
     return hashlib.sha256(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
 
 

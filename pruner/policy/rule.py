@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from packaging.version import InvalidVersion, Version
 from ruamel.yaml.nodes import Node, SequenceNode
 
-from pruner.model import Dynamic, Fact, Guard, Location, Rule, Target
+from pruner.model import Allowed, Dynamic, Fact, Guard, Location, Rule, Target
 from pruner.policy import codes, guard, subject, target, value
 from pruner.policy.node import RuleFile, Text
 
@@ -20,7 +20,7 @@ ID = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 PURE = r"[^\W\d]\w*(\.([^\W\d]\w*|\*))*"  # '*' is any one component: pkg.environ.envs.*.get
 _DYNAMIC_KEYS = ("package", "members", "site")
-_ALLOW_KEYS = ("path", "name", "reason")
+_ALLOW_KEYS = ("path", "name", "reason", "most", "since", "until")
 _MEMBER = re.compile(r"[\w.*?\[\]!-]+")
 
 
@@ -35,7 +35,7 @@ class Stated:
     guards: list[Guard] = field(default_factory=list)
     lifted: list[tuple[str, Location]] = field(default_factory=list)  # ids that do not hold here
     pure: list[tuple[str, str]] = field(default_factory=list)  # (rule, function)
-    allow: list[tuple[str, tuple[str, str, str]]] = field(default_factory=list)  # (rule, entry)
+    allow: list[Allowed] = field(default_factory=list)
     shown: dict[Location, Location] = field(default_factory=dict)  # stable place -> place for diagnostics
 
     def note(self, file: RuleFile, place: Location) -> Location:
@@ -170,11 +170,34 @@ def _pure(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -> N
 
 def _allow(file: RuleFile, node: Node, verb: str, rule: str, stated: Stated) -> None:
     for item in file.items(node, f"'{verb}'"):
-        parts = _parts(file, item, verb, _ALLOW_KEYS, required=_ALLOW_KEYS)
-        found = [file.text(parts[k], f"'{k}'") for k in _ALLOW_KEYS if k in parts]
-        texts = [t.value for t in found if t is not None]
-        if len(texts) == len(_ALLOW_KEYS):
-            stated.allow.append((rule, (texts[0], texts[1], texts[2])))
+        parts = _parts(file, item, verb, _ALLOW_KEYS, required=_ALLOW_KEYS[:3])
+        globs = {k: _some(file, parts[k], f"'{k}'") for k in ("path", "name") if k in parts}
+        reason = file.text(parts["reason"], "'reason'") if "reason" in parts else None
+        window = {}
+        for key in ("since", "until"):
+            text = file.text(parts[key], f"'{key}'") if key in parts else None
+            window[key] = (_version(file, text) if text is not None else None) or ""
+        most = _count(file, parts["most"], "'most'") if "most" in parts else 0
+        if reason is not None and all(globs.get(k) for k in ("path", "name")):
+            entry = Allowed(rule, globs["path"], globs["name"], reason.value, most, window["since"], window["until"])
+            stated.allow.append(entry)
+
+
+def _some(file: RuleFile, node: Node, what: str) -> tuple[str, ...]:
+    """One text or a list of them."""
+    if isinstance(node, SequenceNode):
+        return tuple(t.value for t in file.texts(node, what))
+    text = file.text(node, what)
+    return (text.value,) if text is not None else ()
+
+
+def _count(file: RuleFile, node: Node, what: str) -> int:
+    """An integer above 0; 0 after noting a fault."""
+    found = file.constant(node, what)
+    if found and (not isinstance(found[0], int) or isinstance(found[0], bool) or found[0] < 1):
+        file.fault(node, codes.WRONG_TYPE, f"{what} must be an integer above 0")
+        return 0
+    return int(found[0]) if found and isinstance(found[0], int) else 0
 
 
 def _parts(file: RuleFile, node: Node, verb: str, known: tuple[str, ...], required: tuple[str, ...]) -> dict[str, Node]:

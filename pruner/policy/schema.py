@@ -148,9 +148,15 @@ def _verbs() -> dict[str, dict[str, Any]]:
         "required": ["path", "name", "reason"],
         "additionalProperties": False,
         "properties": {
-            "path": {**_TEXT, "description": "Glob of paths; * also crosses slashes."},
-            "name": {**_TEXT, "description": "The identifier that may stay, with * and ?."},
+            "path": {"anyOf": [_TEXT, _TARGETS], "description": "Glob of paths, or several; * also crosses slashes."},
+            "name": {
+                "anyOf": [_TEXT, _TARGETS],
+                "description": "The identifier that may stay, with * and ?, or word:GLOB, a part of one; or several.",
+            },
             "reason": {**_TEXT, "description": "One sentence: why it may."},
+            "most": {"type": "integer", "minimum": 1, "description": "So many different names at most."},
+            "since": {**_VERSION, "description": "First upstream version that the entry speaks of."},
+            "until": {**_VERSION, "description": "First upstream version that it no longer speaks of."},
         },
     }
     return {
@@ -182,7 +188,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
         "discard": {
             **_TARGETS,
             "description": "Must be gone from the result.",
-            "examples": [["name:*_hip", "pkg.amd.**"]],
+            "examples": [["name:*_hip", "word:qwen*", "pkg.amd.**"]],
         },
         "dynamic": {
             "anyOf": [dynamic, {"type": "array", "items": dynamic}],
@@ -215,6 +221,11 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "type": "array",
             "items": residue,
             "description": "Residue that discard tolerates.",
-            "examples": [[{"path": "pkg/platforms.py", "name": "is_hip", "reason": "Plug-ins ask it."}]],
+            "examples": [
+                [
+                    {"path": "pkg/platforms.py", "name": "is_hip", "reason": "Plug-ins ask it."},
+                    {"path": ["pkg/args/*"], "name": ["word:qwen*"], "most": 3, "reason": "Options stay."},
+                ]
+            ],
         },
     }

@@ -72,6 +72,9 @@ def build(
     }
     if capabilities is not None:
         document["capabilities"] = dict(capabilities)
+    for verdict in verdicts:
+        if verdict.check == "discard" and verdict.figures:
+            document["residue"] = dict(verdict.figures)
     return document
 
 

@@ -22,6 +22,7 @@ def report_markdown(document: Mapping[str, Any]) -> str:
         ("Rules that removed most", _rules(document)),
         ("Removed, by kind", _kinds(document)),
         ("Capabilities", _capabilities(document)),
+        ("Names that should be gone", _residue(document)),
         ("Overlay", _overlay(document)),
         ("Findings", _findings(document)),
         ("Checks", _verdicts(document)),
@@ -108,6 +109,37 @@ def _capabilities(document: Mapping[str, Any]) -> list[str]:
         for row in found["rows"]
     ]
     return table(("kind", ">kept", ">dropped", ">not in this release"), cells)
+
+
+def _residue(document: Mapping[str, Any]) -> list[str]:
+    """Spellings before and after, families, and what ``allow`` lets stay; nothing where no rule names any."""
+    found = document.get("residue")
+    if not found or not found["families"]:
+        return []
+    spelt = [(code(row["name"]), number(row["before"]), number(row["after"])) for row in found["names"]]
+    out = table(("spelling", ">occurrences before", ">after"), spelt) if spelt else []
+    words = [
+        (code(row["target"]), row["rule"], number(row["names"]), number(row["files"]), number(row["after"]))
+        for row in sorted(found["families"], key=lambda row: (-row["after"], row["target"]))
+    ]
+    out += ["", *table(("family", "rule", ">names left", ">files", ">occurrences"), words)]
+    used = [row for row in found["allowed"] if row["count"]]
+    cells = [
+        (
+            " ".join(map(code, row["name"])),
+            " ".join(map(code, row["path"])),
+            number(row["names"]) + (f" of {number(row['most'])}" if row["most"] else ""),
+            number(row["count"]),
+            row["reason"],
+        )
+        for row in used
+    ]
+    heads = ("allowed", "where", ">names", ">occurrences", "reason")
+    out += ["", f"{number(len(used))} entries of `allow`:", "", *table(heads, cells)] if cells else []
+    if idle := [row for row in found["allowed"] if not row["count"]]:
+        out += ["", "Entries that allow nothing here:", ""]
+        out += [f"- {row['rule']}: {code(' '.join(row['name']))} in {code(' '.join(row['path']))}" for row in idle]
+    return out
 
 
 def _overlay(document: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,8 @@
-"""Check ``discard``: nothing that a ``discard`` rule names is left in kept code, but for what ``allow`` lists.
+"""What ``discard`` rules name in one file, as ``name:GLOB`` or ``word:GLOB``; comments and docstrings do not count.
 
-A name counts as an identifier, as a part of an import path and inside a string literal; comments
-and docstrings do not count.
+A name counts as an identifier, as a part of an import path and inside a string literal. A word is a part of a
+name: between underscores, digits behind it and changes of case, however it is written (``qwen*`` is in
+``is_qwen3`` and in ``Qwen2Config``; ``hip`` is not in ``shipping``).
 
 Blind to names that are put together at run time.
 """
@@ -12,65 +13,84 @@ import ast
 import re
 from bisect import bisect_right
 from collections import Counter
-from fnmatch import fnmatchcase, translate
+from collections.abc import Iterable
+from fnmatch import translate
 
 from pruner.verify.lexer import QUOTED, decode
 from pruner.verify.nodes import walk
 from pruner.verify.tree import parse_bytes
 
+_NAME = re.compile(rb"[A-Za-z_]\w*")
+_START = r"(?:^|(?<=_)|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
+_STOP = r"(?:$|(?=[_0-9])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """What ``name:GLOB``, ``word:GLOB`` or a plain glob names, to be searched for in an identifier."""
+    prefix, colon, glob = text.partition(":")
+    glob = (glob if colon else prefix).strip()
+    if prefix != "word":
+        return re.compile(r"\A" + translate(glob))
+    body = re.escape(glob.strip("*")).replace(r"\*", r"\w*").replace(r"\?", r"\w")
+    return re.compile(
+        f"{'' if glob.startswith('*') else _START}(?i:{body}){'' if glob.endswith('*') else _STOP}", re.ASCII
+    )
+
 
 class Families:
-    """The ``name:GLOB`` discards as one regular expression over bytes and as globs over identifiers."""
+    """The ``name:`` and ``word:`` discards. An identifier is matched once in a process, however often it occurs."""
 
-    def __init__(self, texts: list[str]) -> None:
-        self.globs = [text[5:].strip() for text in texts if text.startswith("name:")]
-        parts = [rb"[\w]*".join(re.escape(p.encode()) for p in glob.split("*")) for glob in self.globs]
-        self.quick = re.compile(b"|".join(parts)) if parts else None
-        # An identifier that holds a family's fixed part; the glob then decides.
-        fixed = "|".join(re.escape(max(glob.split("*"), key=len)) for glob in self.globs)
-        self.words = re.compile(rf"(?:{fixed})\w*")  # from the fixed part on; its beginning is looked for by hand
-        self._exact = [re.compile(translate(glob)) for glob in self.globs]
+    def __init__(self, texts: Iterable[str]) -> None:
+        named = [text for text in texts if text.startswith(("name:", "word:"))]
+        self._patterns = [(text, pattern(text)) for text in named]
+        # A fixed part of each, which most identifiers have none of.
+        fixed = {re.escape(max(re.split(r"[*?\[]", text[5:].strip()), key=len).lower()) for text in named}
+        self._quick = re.compile("|".join(sorted(fixed)))
+        self._known: dict[bytes, tuple[str, ...]] = {}
 
-    def match(self, name: str) -> bool:
-        """Does a glob name this identifier?"""
-        return any(pattern.match(name) for pattern in self._exact)
+    def of(self, name: str) -> tuple[str, ...]:
+        """The targets that name this identifier, in the order in which they were given."""
+        return self._of(name.encode())
 
-    def count(self, data: bytes) -> Counter[tuple[str, int]]:
-        """(identifier, line) occurrences in code and strings, comments and docstrings aside."""
+    def _of(self, name: bytes) -> tuple[str, ...]:
+        found = self._known.get(name)
+        if found is None:
+            text = name.decode("utf-8", "replace")
+            near = self._patterns if self._quick.search(text.lower()) else ()
+            found = self._known[name] = tuple(target for target, shape in near if shape.search(text))
+        return found
+
+    def count(self, data: bytes, tree: ast.Module | None = None) -> Counter[tuple[str, int]]:
+        """(identifier, line) occurrences in code and strings. ``tree``: of ``data``, where there is one already."""
         found: Counter[tuple[str, int]] = Counter()
-        if self.quick is None or not self.quick.search(data):
+        if not self._patterns:
+            return found
+        wanted = {name for name in set(_NAME.findall(data)) if self._of(name)}
+        if not wanted:
             return found
         text = decode(data)
-        hits = []
-        for found_word in self.words.finditer(text):
-            start, stop = found_word.span()
-            while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
-                start -= 1
-            if self.match(text[start:stop]):
-                hits.append((start, text[start:stop]))
-        if not hits:
-            return found
+        listed = "|".join(sorted(name.decode() for name in wanted))
         # Only strings and comments need to be told from code; they are a tenth of the tokens.
         spans = [(m.start(), m.end(), m.group()[0] == "#") for m in QUOTED.finditer(text)]
         starts = [start for start, _, _ in spans]
         documented: set[int] | None = None
-        for begin, word in hits:
-            place = bisect_right(starts, begin) - 1
-            line = text.count("\n", 0, begin) + 1
-            if place >= 0 and begin < spans[place][1]:
+        line, here = 1, 0
+        for hit in re.finditer(rf"(?<!\w)(?:{listed})(?!\w)", text):
+            line, here = line + text.count("\n", here, hit.start()), hit.start()
+            place = bisect_right(starts, here) - 1
+            if place >= 0 and here < spans[place][1]:
                 if spans[place][2]:
                     continue
                 if documented is None:
-                    documented = _docstring_lines(data)
+                    documented = _docstring_lines(tree or parse_bytes(data))
                 if text.count("\n", 0, spans[place][0]) + 1 in documented:
                     continue
-            found[word, line] += 1
+            found[hit.group(), line] += 1
         return found
 
 
-def _docstring_lines(data: bytes) -> set[int]:
+def _docstring_lines(tree: ast.Module | None) -> set[int]:
     """First lines of strings that are statements of their own."""
-    tree = parse_bytes(data)
     if tree is None:
         return set()
     return {
@@ -78,8 +98,3 @@ def _docstring_lines(data: bytes) -> set[int]:
         for node in walk(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }
-
-
-def allowed(path: str, name: str, allow: list[tuple[str, str]]) -> bool:
-    """Does an ``allow`` row name this residue?"""
-    return any(fnmatchcase(path, glob) and fnmatchcase(name, wanted) for glob, wanted in allow)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from pruner.errors import cannot
 from pruner.model import Verdict
 from pruner.verify import capabilities, native, phases
-from pruner.verify.discard import allowed
+from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
 from pruner.verify.lint import added, compiles, imports_in_function, ruff
@@ -21,6 +22,7 @@ from pruner.verify.lost import Lost
 from pruner.verify.names import module_names
 from pruner.verify.native import take_macros
 from pruner.verify.output import Output
+from pruner.verify.residue import Residue
 from pruner.verify.rules import Stated, covers, merge, read_case, read_rules, version_of
 from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import additions, changed_data, links, twins
@@ -67,13 +69,13 @@ class Run:
         for check, spent in seconds.items():
             self.seconds[check] += spent
 
-    def verdict(self, check: str, covered: str, problems: Sequence[str]) -> None:
+    def verdict(self, check: str, covered: str, problems: Sequence[str], figures: dict[str, Any] | None = None) -> None:
         """Note the answer of a check."""
         details = tuple(sorted(problems)[:SHOWN])
         if problems:
             covered += f"; {len(problems)} problem{'s' if len(problems) > 1 else ''}"
         self.verdicts[check] = Verdict(
-            check, covered, "refuted" if problems else "passed", details, round(self.seconds[check], 3)
+            check, covered, "refuted" if problems else "passed", details, round(self.seconds[check], 3), figures or {}
         )
 
     def run(self) -> list[Verdict]:
@@ -168,26 +170,17 @@ class Run:
         self.verdict("native", covered, problems)
 
     def _discard(self, reads: list[phases.Read]) -> None:
-        before: Counter[str] = Counter()
-        after: Counter[str] = Counter()
-        problems, tolerated = [], 0
+        residue = Residue(Families([text for _, text in self.stated.discards]), self.stated.allow)
         for row in reads:
-            before.update(row.before)
-            for (name, line), count in row.after.items():
-                after[name] += count
-                if allowed(row.path, name, self.stated.allow):
-                    tolerated += count
-                else:
-                    problems.append(f"{row.path}:{line}: {name} is still here")
+            residue.add(row)
+        problems = residue.judged()
         for rule, text in self.stated.discards:
             problems.extend(self._left(rule, text))
-        spellings = ", ".join(f"{name} {before[name]}->{after[name]}" for name in sorted(before | after))
-        self.verdict(
-            "discard", f"{len(self.stated.discards)} targets; {tolerated} allowed; {spellings or 'none'}", problems
-        )
+        figures = residue.figures(self.stated.discards)
+        self.verdict("discard", residue.covered(len(self.stated.discards)), problems, figures)
 
     def _left(self, rule: str, text: str) -> list[str]:
-        if text.startswith("name:"):
+        if text.startswith(("name:", "word:")):
             return []
         if text.startswith("path:"):
             glob = text[5:].strip()

@@ -52,7 +52,8 @@ class State:
         self.setup = setup
         self.up = Tree(setup.upstream, setup.python_root)
         self.out = Tree(setup.output, setup.python_root)
-        self.families = Families([text for _, text in setup.stated.discards])
+        self.families = Families(text for _, text in setup.stated.discards)
+        self.spelt = Families(text for _, text in setup.stated.discards if text.startswith("name:"))
         self.world = World(self.up, setup.stated)
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
@@ -101,20 +102,18 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
 
     if "discard" in checks and path in state.up.files:
         result.before = Counter()
-        for (name, _), count in state.families.count(state.up.read(path)).items():
+        for (name, _), count in state.spelt.count(state.up.read(path)).items():
             result.before[name] += count
         lap("discard")
     if not kept:
         return result
     data = state.out.read(path)
     ours = is_guard_file(path, state.up)
-    if "discard" in checks and not ours:
-        result.after = state.families.count(data)
-        lap("discard")
     if changed and "compile" in checks:
         result.compile = compiles(data, path)
         lap("compile")
     module = module_of(path, state.setup.python_root) or ""
+    parsed = None
     if checks & {"imports", "modules", "fold"}:
         result.survey, parsed = survey(state.out, path, module, data, state.setup.facts)
         result.unreadable = parsed is None
@@ -123,6 +122,9 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         if changed and parsed is not None and "fold" in checks:
             state.parsed[path] = parsed
         lap("imports")
+    if "discard" in checks and not ours:
+        result.after = state.families.count(data, parsed)
+        lap("discard")
     return result
 
 

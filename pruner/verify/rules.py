@@ -34,6 +34,17 @@ class Guarded:
     options: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Residue that may stay: globs of paths and names (or ``word:GLOB``), at most so many names (0: any number)."""
+
+    rule: str
+    paths: tuple[str, ...]
+    names: tuple[str, ...]
+    reason: str
+    most: int
+
+
 @dataclass(slots=True)
 class Stated:
     """What the rules say. Every list keeps the rule id beside the text."""
@@ -46,7 +57,7 @@ class Stated:
     dynamics: list[tuple[str, str, tuple[str, ...], str]] = field(default_factory=list)  # id, package, members, site
     guards: list[Guarded] = field(default_factory=list)
     pure: set[str] = field(default_factory=set)
-    allow: list[tuple[str, str]] = field(default_factory=list)  # path glob, identifier
+    allow: list[Allowed] = field(default_factory=list)
     device: set[str] = field(default_factory=set)  # facts that hold only where a device is
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
@@ -151,7 +162,10 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         asks = (row.get("ask") or {}).values()
         stated.asked.update(str(domain["fact"]) for domain in asks if "fact" in domain)
     stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
-    stated.allow.extend((str(row["path"]), str(row["name"])) for row in _many(rule.get("allow")))
+    for row in _many(rule.get("allow")):
+        if _speaks(row, version):
+            paths, names = tuple(map(str, _many(row["path"]))), tuple(map(str, _many(row["name"])))
+            stated.allow.append(Allowed(name, paths, names, str(row["reason"]), int(row.get("most") or 0)))
 
 
 def _validity(stated: Stated, subject: str, point: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pruner.errors import PruneError
-from pruner.model import Range
+from pruner.model import Allowed, Range
 from pruner.policy import load, select
 
 RULES = """\
@@ -25,10 +25,14 @@ rules:
       m.g(...): false
   - {id: b, because: Starts here., root: ["m.*", "m.n:main", pyproject.toml]}
   - {id: c, because: Goes., optional: true, since: "0.5.7", until: "0.5.12", drop: ["m.T['hip']", "path:*.cu"]}
-  - {id: d, because: Must be gone., discard: ["name:_is_*"]}
+  - {id: d, because: Must be gone., discard: ["name:_is_*", "word:qwen*"]}
   - {id: e, because: Walked., dynamic: {package: m.models, members: [b, "a*"], site: m.registry}}
   - {id: f, because: No effect., pure: [logging.getLogger, "m.envs.*.get", builtins.len]}
-  - {id: g, because: Known., allow: [{path: "m/*.py", name: _is_hip, reason: A name of the API.}]}
+  - id: g
+    because: Known.
+    allow:
+      - {path: "m/*.py", name: _is_hip, reason: A name of the API.}
+      - {path: [m/a.py, m/b.py], name: ["word:qwen*", x], most: 2, since: "0.5.9", until: "0.5.10", reason: Options.}
   - {id: h, because: Used., keep: ["m:C.method"]}
 """
 
@@ -69,11 +73,14 @@ def test_every_verb_is_read(tmp_path: Path) -> None:
         ("project", "pyproject.toml", "b"),
     ]
     assert [(t.kind, t.text) for t in policy.drops] == [("path", "*.cu"), ("entry", "m.T[hip]")]
-    assert [(t.kind, t.text) for t in policy.discards] == [("name", "_is_*")]
+    assert [(t.kind, t.text) for t in policy.discards] == [("name", "_is_*"), ("word", "qwen*")]
     assert [(t.kind, t.text) for t in policy.keeps] == [("symbol", "m:C.method")]
     assert [(d.package, d.members, d.site) for d in policy.dynamics] == [("m.models", ("a*", "b"), "m.registry")]
     assert policy.pure == ("builtins.len", "logging.getLogger", "m.envs.*.get")
-    assert policy.allow == (("m/*.py", "_is_hip", "A name of the API."),)
+    plain = Allowed("g", ("m/*.py",), ("_is_hip",), "A name of the API.")
+    full = Allowed("g", ("m/a.py", "m/b.py"), ("word:qwen*", "x"), "Options.", 2, "0.5.9", "0.5.10")
+    assert policy.allow == (plain, full)
+    assert select(policy, "0.5.9").allow == (plain, full) and select(policy, "0.5.10").allow == (plain,)
     assert policy.by_id["c"].optional and policy.by_id["c"].since == "0.5.7"
     assert policy.facts[0].location.line == 7
 
@@ -187,6 +194,9 @@ rules:
         ("root: ['name:x']", "PR013"),
         ("drop: [pyproject.toml]", "PR013"),
         ("discard: [pyproject.toml]", "PR013"),
+        ("drop: ['word:x']", "PR013"),
+        ("allow: [{path: m, name: x, reason: So., most: 0}]", "PR004"),
+        ("allow: [{path: [], name: x}]", "PR006"),
         ("root: ['m:T[x]']", "PR013"),
         ("root: ['paht:x*']", "PR013"),
         ("root: [1]", "PR004"),

@@ -99,7 +99,14 @@ def test_the_schema_refuses(name: str) -> None:
 
 def test_the_shipped_rules_load() -> None:
     policy = load([RULES / "cuda_only.yaml"])
-    assert policy.files == ("cuda_only.yaml", "deepseek.yaml", "guards.yaml", "nvidia.yaml", "repository.yaml")
+    assert policy.files == (
+        "cuda_only.yaml",
+        "deepseek.yaml",
+        "guards.yaml",
+        "nvidia.yaml",
+        "repository.yaml",
+        "residue.yaml",
+    )
     facts = {f.subject: f.values for f in select(policy, "0.5.17").facts}
     assert facts["sglang.srt.utils.common.is_cuda()"] == (True,)
     assert facts["sglang.srt.utils.common.is_hip()"] == (False,)

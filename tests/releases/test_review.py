@@ -75,6 +75,26 @@ def test_rules_that_no_run_used(first: Release, second: Release, tmp_path: Path)
     assert hygiene(sides[:1], KNOWN)[0] == [], "in one release a rule for another has nothing to do"
 
 
+def test_entries_that_allow_nothing(first: Release, second: Release, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    extra = """
+  - {id: shop.nobody, because: It is gone., discard: ["name:nobody_has_it"]}
+  - id: shop.nobody.known
+    because: Seen.
+    optional: true
+    allow:
+      - {path: "*", name: "nobody_*", reason: Nobody.}
+      - {path: "*", name: "nobody_*", until: "0.0.1", reason: Of another release.}
+"""
+    rules.write_text(
+        (SHOP / "rules.yaml").read_text() + extra.replace("because: It is gone.", "because: So., optional: true")
+    )
+    side = Side(prune_into(tmp_path / "a", first.upstream, rules).reports)
+    findings, _ = hygiene([side], KNOWN)
+    assert [(row.code, row.text.split()[1]) for row in findings] == [("PR516", "shop.nobody.known")]
+    assert hygiene([side], [*KNOWN, ("shop.nobody.*", "meant")])[0] == []
+
+
 def test_suspects_are_ranked(second: Release) -> None:
     rows = suspects(Side(second.reports), [])
     assert rows[0].word == "initech" and "shop.config.is_initech()" in rows[0].assume

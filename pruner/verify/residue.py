@@ -1,0 +1,132 @@
+"""Check ``discard``: nothing that a ``discard`` rule names is left in kept code, but for what ``allow`` lists.
+
+An entry of ``allow`` may say how many different names it is for at most; more are refuted, so that what is allowed
+cannot grow unseen. What each entry allows, and each spelling before and after, is counted for the report.
+
+Blind to: what ``pruner.verify.discard`` is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Protocol
+
+from pruner.verify.discard import Families, pattern
+from pruner.verify.rules import Allowed
+
+
+class Read(Protocol):
+    """What was counted in one file."""
+
+    path: str
+    before: Counter[str]
+    after: Counter[tuple[str, int]]
+
+
+@dataclass(slots=True)
+class Entry:
+    """An entry of ``allow`` and what it let stay."""
+
+    stated: Allowed
+    shapes: list[re.Pattern[str]]
+    names: set[str] = field(default_factory=set)
+    files: set[str] = field(default_factory=set)
+    count: int = 0
+
+
+class Residue:
+    """All files' counts against the allow-list."""
+
+    def __init__(self, families: Families, allow: Iterable[Allowed]) -> None:
+        self.families = families
+        self.entries = [Entry(row, [pattern(name) for name in row.names]) for row in allow]
+        self.before: Counter[str] = Counter()
+        self.after: Counter[str] = Counter()
+        self.files: defaultdict[str, set[str]] = defaultdict(set)  # by target
+        self.problems: list[str] = []
+
+    def add(self, row: Read) -> None:
+        """Count one file."""
+        self.before.update(row.before)
+        near = [entry for entry in self.entries if any(fnmatchcase(row.path, glob) for glob in entry.stated.paths)]
+        for (name, line), count in row.after.items():
+            self.after[name] += count
+            for target in self.families.of(name):
+                self.files[target].add(row.path)
+            entry = next((entry for entry in near if any(shape.search(name) for shape in entry.shapes)), None)
+            if entry is None:
+                self.problems.append(f"{row.path}:{line}: {name} is still here")
+                continue
+            entry.names.add(name)
+            entry.files.add(row.path)
+            entry.count += count
+
+    def judged(self) -> list[str]:
+        """What is left and not allowed, and what outgrew its entry."""
+        grown = [
+            f"{entry.stated.rule}: {len(entry.names)} names where {', '.join(entry.stated.names)} in "
+            f"{', '.join(entry.stated.paths)} may be {entry.stated.most}"
+            for entry in self.entries
+            if entry.stated.most and len(entry.names) > entry.stated.most
+        ]
+        return self.problems + grown
+
+    def covered(self, targets: int) -> str:
+        """For a person."""
+        idle = sum(not entry.count for entry in self.entries)
+        said = ", ".join(f"{row['name']} {row['before']}->{row['after']}" for row in self._spellings()) or "none"
+        left = sum(entry.count for entry in self.entries)
+        return f"{targets} targets; {left} allowed by {len(self.entries) - idle} of {len(self.entries)} entries; {said}"
+
+    def figures(self, targets: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """``names``: each spelling of a ``name:`` target; ``words``: of the others, what is left of each;
+        ``families``: each target; ``allowed``: each entry, with what it let stay."""
+        rows = []
+        for rule, target in targets:
+            if target.startswith(("name:", "word:")):
+                here = [name for name in self.after if target in self.families.of(name)]
+                rows.append(
+                    {
+                        "rule": rule,
+                        "target": target,
+                        "names": len(here),
+                        "files": len(self.files[target]),
+                        "after": sum(self.after[name] for name in here),
+                    }
+                )
+        return {
+            "names": self._spellings(),
+            "words": [
+                {"name": name, "target": self.families.of(name)[0], "after": self.after[name]}
+                for name in sorted(self.after)
+                if not self._spelt(name)
+            ],
+            "families": sorted(rows, key=lambda row: (str(row["target"]), str(row["rule"]))),
+            "allowed": [
+                {
+                    "rule": entry.stated.rule,
+                    "path": list(entry.stated.paths),
+                    "name": list(entry.stated.names),
+                    "reason": entry.stated.reason,
+                    "most": entry.stated.most,
+                    "names": len(entry.names),
+                    "files": len(entry.files),
+                    "count": entry.count,
+                }
+                for entry in self.entries
+            ],
+        }
+
+    def _spelt(self, name: str) -> bool:
+        return any(target.startswith("name:") for target in self.families.of(name))
+
+    def _spellings(self) -> list[Mapping[str, Any]]:
+        return [
+            {"name": name, "before": self.before[name], "after": self.after[name]}
+            for name in sorted(self.before | self.after)
+            if self._spelt(name)
+        ]
