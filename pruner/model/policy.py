@@ -118,7 +118,8 @@ class Guard:
     or ``after`` (before each ``return`` and at the end). ``of`` is the parameter, with attributes,
     that the asked chains start from; with ``options`` it is a command-line parser and the chains
     are destinations of its options. ``facts``: every fact that can be asked is asked as well. The chain
-    ``.`` is the parameter itself. ``http``: the refusal is the HTTP answer 400.
+    ``.`` is the parameter itself. ``http``: the refusal is the HTTP answer 400. ``digest``: what becomes of
+    the digest of the build there instead (one of pruner.policy.guard.MARKS).
     """
 
     rule: str
@@ -131,6 +132,7 @@ class Guard:
     location: Location
     number: int = 1  # among the guards of the rule
     http: bool = False
+    digest: str = ""
 
     @property
     def key(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from pruner.parity import bench
 from pruner.parity.cells import CELLS, NOT_RUN, Cell
-from pruner.parity.driver import SCHEMA, Run, make_checkpoints
+from pruner.parity.driver import ALIKE, SCHEMA, Run, make_checkpoints
 from pruner.parity.server import Host, card
 
 BENCHES: dict[str, Callable[[Run], dict[str, Any]]] = {
@@ -82,7 +82,7 @@ def cells(run: Run, only: set[str], skip: set[str], cards: int) -> int:
 
     worst = 0
     for record in run.run([cell for cell in CELLS if chosen(cell)]):
-        bad = {name: row["result"] for name, row in record.get("groups", {}).items() if row["result"] != "identical"}
+        bad = {name: row["result"] for name, row in record.get("groups", {}).items() if row["result"] not in ALIKE}
         print(f"{record['cell']}: {record['result']} {record['seconds']} s {record.get('why', '')} {bad}", flush=True)
         print(f"   {record.get('startup seconds')} {record.get('host MiB')} {record.get('card MiB')}", flush=True)
         worst = max(worst, 3 if record["result"] == "differs" else 0)

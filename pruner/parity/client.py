@@ -87,6 +87,15 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             return {"status": 0, "body": type(error).__name__}
 
+    def prune_digest(self) -> str:
+        """What ``/server_info`` says of the build; empty where it says nothing."""
+        try:
+            with urllib.request.urlopen(f"{self.base}/server_info", timeout=10) as answer:
+                found = json.loads(answer.read())
+        except (OSError, http.client.HTTPException, ValueError):
+            return ""
+        return str(found.get("prune_digest") or "")
+
     def places(self) -> dict[str, str]:
         return {mark: place for mark, place in self.replace.items() if mark != MODEL}
 

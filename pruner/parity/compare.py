@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pruner.parity.requests import REFUSED
+
 Rounds = list[list[Any]]
+# What a guard says of a modality that was removed; the rule and its place are the reader's way back.
+SENTENCE = re.compile(
+    r"this build was made without what processes \w+ \(rule [\w.-]+, [^()]+:\d+\); to have it, add .+ and build again"
+)
 SHOWN = 12
 
 
@@ -48,10 +55,20 @@ def tokens(value: Any) -> int:
     return sum(tokens(item) for item in value) if isinstance(value, list) else 0
 
 
+def refused(rounds: Rounds) -> bool:
+    """Is every answer 400 with the sentence of a guard?"""
+    answers = [answer for answers in rounds for answer in answers]
+    return bool(answers) and all(
+        answer.get("status") == 400 and SENTENCE.search(json.dumps(answer.get("body"), ensure_ascii=False))
+        for answer in answers
+    )
+
+
 def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
     """(``identical`` | ``unstable`` | ``differs``, per group what was found).
 
     ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer.
+    ``refused as stated``: the output refuses what rules removed, in the sentence that says so; nobody's fault.
     """
     groups: dict[str, dict[str, Any]] = {}
     worst = "identical"
@@ -67,12 +84,18 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
             own = all(answers == left[0] for answers in left)
             if own and all(answers == left[0] for answers in right):
                 row["result"] = "identical"
+            elif name in REFUSED and refused(right):
+                row["result"] = "refused as stated"
+                row["status"] = {"upstream": [answer.get("status") for answer in left[0]], "output": 400}
+                own = True
             else:
                 # Different: nothing that the one answers is among what the other answers.
                 common = sum(answers in left for answers in right)
                 row["result"] = "unstable" if common or not own else "differs"
                 row["rounds"] = {"upstream": len(left), "output": len(right), "common": common}
                 row["differences"] = list(differences(left[0], right[0]))[:SHOWN]
+                if any(answers != right[0] for answers in right):
+                    row["output itself"] = list(differences(right[0], right[-1]))[:SHOWN]
             if not own:
                 row["upstream itself"] = list(differences(left[0], left[-1]))[:SHOWN]
         groups[name] = row

@@ -29,6 +29,7 @@ SCHEMA = "prune-parity/1"
 Json = Mapping[str, Any]
 SIDES = ("upstream", "output")
 RESULTS, TRACES, LOGS = "cells.jsonl", "traces.tar", "logs.tar"
+ALIKE = ("identical", "refused as stated")
 LEAST = 60.0  # seconds without which no cell is started
 ROUNDS = 3  # more, of groups that were not alike
 SETTLE = 2.5  # seconds in which tracers write once more
@@ -108,6 +109,7 @@ class Run:
             cut = any(thread.is_alive() for thread in asking)
             time.sleep(SETTLE)
             figures["host MiB"] = {side: servers[side].host_memory() for side in SIDES}
+            figures["prune digest"] = {side: clients[side].prune_digest() for side in SIDES}
             figures["card MiB"] = {side: servers[side].card_memory() for side in SIDES}
             common = {side: dict(answers[side]) for side in SIDES}
             if cut:  # what only one side had time for says nothing
@@ -193,7 +195,7 @@ def ask_again(
 ) -> None:
     """More rounds of the groups that were not alike: a server that does not repeat itself shows more of its answers."""
     for group in groups(cell.extra):
-        again = group.name in found and found[group.name]["result"] != "identical" and not group.once
+        again = group.name in found and found[group.name]["result"] not in ALIKE and not group.once
         if not again or any(group.name not in answers[side] for side in SIDES):
             continue
         for _ in range(ROUNDS):

@@ -52,12 +52,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Requests sent one after the other. ``once``: a change of the server that cannot be sent twice."""
+    """Requests sent one after the other. ``once``: a change of the server that cannot be sent twice.
+
+    ``refused``: the output may answer each of them by 400 and the sentence of a guard, whatever upstream answers.
+    """
 
     name: str
     requests: tuple[Request, ...] = field(default_factory=tuple)
     flush: bool = True
     once: bool = False
+    refused: bool = False
 
 
 def prompt(length: int, salt: int = 7) -> list[int]:
@@ -143,7 +147,7 @@ COMMON: tuple[Group, ...] = (
     Group("penalties", (generate(BATCH[1], sampling={"frequency_penalty": 0.5, "presence_penalty": 0.2}),)),
     Group("stop", (generate(BATCH[1], sampling={"stop_token_ids": list(range(16, 4096, 3)), "ignore_eos": False}),)),
     Group("bad", BAD),
-    Group("modality", MODALITY),
+    Group("modality", MODALITY, refused=True),
     Group("abort", (ENDLESS, generate(BATCH[0]))),
     Group("information", tuple(Request(path, None, "GET") for path in ("/model_info", "/v1/models", "/health"))),
 )
@@ -179,6 +183,9 @@ EXTRA: dict[str, tuple[Group, ...]] = {
     "evict": (Group("evicted", tuple(generate(prompt(1500, salt)) for salt in (1, 2, 3, 4, 1))),),
     "metrics": (Group("metric-names", (Request("/metrics", None, "GET"),)),),
 }
+
+
+REFUSED = frozenset(group.name for group in COMMON if group.refused)
 
 
 def groups(extra: tuple[str, ...]) -> Iterator[Group]:

@@ -28,6 +28,7 @@ class Answers:
     facts: list[Any] = field(default_factory=list)
     gone: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
     guards: dict[str, Any] = field(default_factory=dict)
+    marks: dict[str, str] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
     command: str = ""
 
@@ -71,6 +72,8 @@ def answers(policy: Policy, outcome: Outcome, package: str, trees: tuple[Catalog
     work = _Work(policy, up, out, drops, found, Needs(up, drops))
     for guard in guards:
         found.guards[guard.key] = work.guard(guard)
+        if guard.digest:
+            found.marks[guard.key] = guard.digest
     if any(guard.facts for guard in guards):
         found.facts = [row for fact in without_macros(policy) if (row := _askable(fact)) is not None]
         found.rules |= {row[4] for row in found.facts}

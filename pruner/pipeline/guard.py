@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from pruner.model import Policy
 from pruner.pipeline.asked import Answers
+from pruner.pipeline.identity import RUNTIME
 from pruner.report.paths import RuleFiles
 
 _TEMPLATE = '''"""Written by prune. This tree is a specialisation; what it left out fails here, in one sentence.
@@ -28,7 +29,7 @@ GONE = @GONE@
 
 # guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule))
 GUARDS = @GUARDS@
-
+@RUNTIME@
 
 class RemovedByPrune(ImportError):
     """Something that this build does not have was asked for."""
@@ -85,6 +86,8 @@ def check(guard, subject=None):
     if facts:
         _check_facts()
     subject = _read(subject, start)
+    if guard in MARKS:
+        globals()[f"_mark_{MARKS[guard]}"](subject)
     for chain, label, allowed, domain, rule in questions:
         for value in _each(_read(subject, chain)):
             text = _refusal(label, value, allowed, domain, rule)
@@ -244,9 +247,10 @@ def render(policy: Policy, answers: Answers | None = None) -> bytes:
         "FACTS": asked.facts,
         "GONE": asked.gone,
         "GUARDS": asked.guards,
+        "MARKS": asked.marks,
         "COMMAND": asked.command,
     }
-    text = _TEMPLATE
+    text = _TEMPLATE.replace("@RUNTIME@\n", RUNTIME)
     for name, value in tables.items():
         text = text.replace(f"@{name}@", _literal(value))
     return text.encode()

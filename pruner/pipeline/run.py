@@ -17,7 +17,7 @@ from typing import Any
 from pruner import emit, report, verify
 from pruner.errors import ExitCode, PruneError, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
-from pruner.pipeline import cache, guard, inventory, remembered, stored
+from pruner.pipeline import cache, guard, identity, inventory, remembered, stored
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.beside import beside
 from pruner.pipeline.checks import unasked
@@ -105,11 +105,11 @@ def _run(
             if able is not None:
                 outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
             counted = report.counts(able[0]) if able is not None else None
-            extra = _extra(snapshot, policy, outcome, below, told.guard, counted)
+            extra, digest = _extra(snapshot, policy, outcome, below, told.guard, counted)
             progress("write", 0.0)
             try:
                 verdicts = _emit_checked(
-                    snapshot, policy, outcome, options, extra, rules, facts, over, progress, counted
+                    snapshot, policy, outcome, options, (extra, below, digest), rules, facts, over, progress, counted
                 )
             except PruneError:  # a full disk: what was built aside only takes more of it
                 shutil.rmtree(options.output.with_name(f"{options.output.name}.refuted"), ignore_errors=True)
@@ -207,15 +207,16 @@ def _extra(
     below: str,
     guarding: bytes,
     counted: dict[str, Any] | None,
-) -> dict[str, bytes]:
-    """Files that upstream does not have: manifest, guard, packaging, notice."""
-    extra: dict[str, bytes] = {}
+) -> tuple[dict[str, bytes], str]:
+    """Files that upstream does not have (manifest, guard, packaging, notice), and the digest of the build."""
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
+    extra = packaging(snapshot, outcome, root)
+    digest = ""
     if guarding:
-        extra[root + below] = guarding
-    extra.update(packaging(snapshot, outcome, root))
-    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted)
-    return extra
+        digest = identity.digest(snapshot, outcome, root + below, guarding, frozenset({*extra, "PRUNED.json"}))
+        extra[root + below] = identity.signed(guarding, digest)
+    extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted, digest=digest)
+    return extra, digest
 
 
 def _emit_checked(
@@ -223,7 +224,7 @@ def _emit_checked(
     policy: Policy,
     outcome: Outcome,
     options: RunOptions,
-    extra: dict[str, bytes],
+    made: tuple[dict[str, bytes], str, str],
     rules: Sequence[Path],
     facts: Path | None,
     over: Overlay | None,
@@ -234,7 +235,9 @@ def _emit_checked(
 
     The manifest that is put in place says what the checks said; that of the judged tree could not yet.
     An overlay is put on what passed; the result is checked again, by the checks that can judge it.
+    ``made``: the extra files, the generated module's path below the import root, the digest.
     """
+    extra, below, digest = made
     if options.dry_run:
         with tempfile.TemporaryDirectory(prefix="prune-") as folder:
             aside = Path(folder, "tree")
@@ -250,6 +253,11 @@ def _emit_checked(
     if facts is None and any(v.result == "refuted" for v in verdicts):
         return verdicts
     if over is not None:
+        root = f"{snapshot.python_root}/{below}" if snapshot.python_root else below
+        whole = identity.with_overlay(digest, over.document()) if digest else ""
+        if digest:
+            extra[root] = extra[root].replace(digest.encode(), whole.encode(), 1)
+        digest = whole
         changed = put_on(over, aside)
         shown = replace(outcome, files=outcome.files | {p: d for p, d in changed.items() if p not in extra})
         local = {p: d for p, d in changed.items() if p in extra and d is not None}
@@ -258,7 +266,7 @@ def _emit_checked(
         if any(v.result == "refuted" for v in verdicts):
             return verdicts
     document = over.document() if over is not None else None
-    said = report.manifest(snapshot, policy, outcome, verdicts, counted, document)
+    said = report.manifest(snapshot, policy, outcome, verdicts, counted, document, digest)
     extra["PRUNED.json"] = said
     emit.place_output(aside, options.output, {"PRUNED.json": said}, force=options.force)
     return verdicts

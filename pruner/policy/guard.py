@@ -12,7 +12,8 @@ from pruner.policy import codes
 from pruner.policy.node import RuleFile
 from pruner.policy.subject import normalise
 
-KEYS = ("at", "where", "of", "options", "facts", "http", "ask")
+KEYS = ("at", "where", "of", "options", "facts", "http", "ask", "digest")
+MARKS = ("print", "note", "ranks", "serve", "peer", "forget")  # what becomes of the digest of the build
 KINDS = ("fact", "values", "tables", "classes", "members")
 NAME = r"[^\W\d]\w*"
 CHAIN = rf"{NAME}(\.{NAME})*"
@@ -37,19 +38,26 @@ def read(file: RuleFile, node: Node, rule: str, number: int) -> Guard | None:
     facts = file.boolean(parts["facts"], "'facts'") if "facts" in parts else False
     http = file.boolean(parts["http"], "'http'") if "http" in parts else False
     asks = _asks(file, parts["ask"]) if "ask" in parts else ()
+    mark = file.text(parts["digest"], "'digest'") if "digest" in parts else None
+    if mark is not None and mark.value not in MARKS:
+        file.fault(mark.node, codes.WRONG_TYPE, f"'digest' is {mark.value!r}", f"write one of {', '.join(MARKS)}")
     if len(file.faults.found) > before:
         return None
     missing = "" if at else "'at'"
-    if not missing and not asks and not facts:
-        missing = "'ask' or 'facts: true'"
+    if not missing and not asks and not facts and mark is None:
+        missing = "'ask', 'digest' or 'facts: true'"
     if not missing and asks and len(named) != 1:
         missing = "one of 'of' and 'options'"
+    if not missing and mark is not None and (asks or facts or http or "options" in parts):
+        file.fault(node, codes.VERB_COUNT, "'digest' goes with 'at', 'where' and 'of' alone", "make it two entries")
+        return None
     if missing:
         file.fault(node, codes.MISSING_KEY, f"an entry of 'guard' has no {missing}")
         return None
     place = file.place(node)
     after = where.value if where is not None else "entry"
-    return Guard(rule, at, after, of[0] if of else "", named == ["options"], facts, asks, place, number, http)
+    subject, digest = of[0] if of else "", mark.value if mark is not None else ""
+    return Guard(rule, at, after, subject, named == ["options"], facts, asks, place, number, http, digest)
 
 
 def _texts(file: RuleFile, node: Node, what: str, pattern: str, advice: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pruner.policy.guard import KINDS
+from pruner.policy.guard import KINDS, MARKS
 from pruner.policy.rule import ID, VERBS
 
 _TEXT: dict[str, Any] = {"type": "string", "pattern": r"\S"}
@@ -134,6 +134,10 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "options": {**_TEXT, "description": "The parameter that is a command-line parser."},
             "facts": {"type": "boolean", "description": "true: ask every fact that can be asked."},
             "http": {"type": "boolean", "description": "true: the refusal is the HTTP answer 400."},
+            "digest": {
+                "enum": list(MARKS),
+                "description": "What becomes of the digest of the build there, in place of questions.",
+            },
             "ask": {
                 "type": "object",
                 "propertyNames": _TEXT,

@@ -20,6 +20,7 @@ def manifest(
     verdicts: Sequence[Verdict] = (),
     capabilities: Mapping[str, Any] | None = None,
     overlay: Mapping[str, Any] | None = None,
+    digest: str = "",
 ) -> bytes:
     """The manifest's bytes; one fact and one file a line.
 
@@ -27,7 +28,7 @@ def manifest(
     inclusive upstream line ranges that survive. ``checks`` says what each check answered when the tree
     was made: passed, refuted or not run. ``capabilities`` is what :func:`pruner.report.counts` says of
     the capability manifest. ``overlay`` names local changes that were put on afterwards; the ranges of
-    what they touch are those before. Raises ValueError for an edited file
+    what they touch are those before. ``digest`` is what the running tree shows. Raises ValueError for an edited file
     without ranges (a fault of the engine).
     """
     names = RuleFiles(policy.files)
@@ -50,6 +51,8 @@ def manifest(
             "sha256": capabilities["sha256"],
             **{what: sum(row[what] for row in capabilities["rows"]) for what in ("kept", "dropped", "absent")},
         }
+    if digest:
+        head["digest"] = digest
     if overlay is not None:
         head["overlay"] = dict(overlay)
     parts = {key: _dump(value) for key, value in head.items()}
@@ -77,6 +80,8 @@ def _guards(policy: Policy, outcome: Outcome, names: RuleFiles) -> list[dict[str
         if guard is not None:
             row["asks"] = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
             row["facts"] = guard.facts
+            if guard.digest:
+                row["digest"] = guard.digest
         else:
             point = call.rule.removeprefix("valid_from ")
             row["asks"] = {f.subject: {"fact": [f.subject]} for f in policy.facts if f.valid_from == point}

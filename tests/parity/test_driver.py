@@ -12,10 +12,15 @@ from typing import Any
 
 import pytest
 
+from pruner.model import Policy
 from pruner.parity import driver
 from pruner.parity.cells import Cell
+from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
+from pruner.parity.compare import judge
 from pruner.parity.driver import RESULTS, TRACES, Run
 from pruner.parity.server import Host
+from pruner.pipeline import guard
+from pruner.pipeline.asked import Answers
 from tests.parity.small_server import write
 
 # Ports of this worker: workers of pytest-xdist run these tests at the same time.
@@ -90,3 +95,34 @@ def test_what_needs_more_cards_or_time_is_not_run(tmp_path: Path) -> None:
     late = Run(Host(tmp_path / "work"), trees, tmp_path / "late", 0.0, slots=1)
     assert [row["why"] for row in late.run([CELL])] == ["no time left"]
     assert not (tmp_path / "late" / RESULTS).exists()  # so the next run takes it up
+
+
+SENTENCE = (
+    "this build was made without what processes image_data (rule deepseek.modalities, rules/deepseek.yaml:7); to have it, "
+    "add a rule with `dynamic: {package: a.b, members: [ITS_MODULE]}` and build again"
+)
+
+
+def test_a_removed_modality_is_refused_as_stated() -> None:
+    """The sentence is asked for: another 400, another status or one answer without it is a difference."""
+    served = [[{"status": 200, "body": {"text": "a"}}] * 2] * 2
+    refusal = {"status": 400, "body": {"error": {"message": SENTENCE}}}
+    result, groups = judge({"modality": served}, {"modality": [[refusal] * 2] * 2})
+    assert (result, groups["modality"]["result"]) == ("identical", "refused as stated")
+    assert groups["modality"]["status"] == {"upstream": [200, 200], "output": 400}
+    for wrong in (
+        {"status": 400, "body": "no"},
+        {"status": 500, "body": {"message": SENTENCE}},
+        {"status": 400, "body": SENTENCE.replace("rules/deepseek.yaml:7", "somewhere")},
+        {"status": 0, "body": "RemoteDisconnected"},
+    ):
+        assert judge({"modality": served}, {"modality": [[refusal, wrong]] * 2})[0] == "differs"
+    assert judge({"single": served}, {"single": [[refusal] * 2] * 2})[0] == "differs"  # what was not removed
+
+
+def test_the_sentence_is_that_of_the_generated_module() -> None:
+    """The pattern fits what the module says, so that a change of its words is noticed here."""
+    space: dict[str, Any] = {}
+    exec(guard.render(Policy(), Answers(gone={"d": {"*": ("r", "a rule with `keep: [a]`")}})), space)
+    space["RULES"]["r"] = "rule r, rules/a.yaml:3"
+    assert SENTENCE_PATTERN.search(space["_refusal"]("image_data", "x", None, "d", "r"))
