@@ -1,6 +1,6 @@
 """Frozen value types shared by all layers: spans, rules, facts, edits, the run's document.
 
-Nothing here does work; nothing here imports another layer but ``errors``.
+Nothing here does work but to read a path; nothing here imports another layer but ``errors``.
 """
 
 from pruner.model.policy import Allowed, Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
@@ -16,7 +16,7 @@ from pruner.model.result import (
     StoreRecord,
     Verdict,
 )
-from pruner.model.source import Origin, Snapshot, SourceFile
+from pruner.model.source import Origin, Snapshot, SourceFile, import_path
 
 __all__ = [
     "Allowed",
@@ -42,4 +42,5 @@ __all__ = [
     "StoreRecord",
     "Target",
     "Verdict",
+    "import_path",
 ]

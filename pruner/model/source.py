@@ -27,13 +27,29 @@ class Origin:
     digest: str  # sha256 of the wheel file, or "" for a folder
 
 
+def import_path(path: str, python_root: str) -> str | None:
+    """``path`` relative to the folder of ``sys.path`` that it lies in; None when it lies in none.
+
+    In a checkout (``python_root`` is ``python``) the packages of other projects below it are installed from folders
+    of that name as well: ``sgl-kernel/python/sgl_kernel/moe.py`` is ``sgl_kernel/moe.py``, and so is
+    ``sgl-kernel/python/src/sgl_kernel/moe.py``. Scripts beside such a package (``setup.py``) are no modules.
+    """
+    if not python_root:
+        return path
+    if path.startswith(f"{python_root}/"):
+        return path[len(python_root) + 1 :]
+    head, found, rest = path.partition(f"/{python_root}/")
+    rest = rest.removeprefix("src/")
+    return rest if head and found and "/" in rest else None
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """An upstream tree.
 
     ``root`` is the folder to read from (never written to any output). ``python_root``
     is the folder, relative to ``root``, that goes on ``sys.path``: ``""`` for a wheel
-    or a case, ``"python"`` for a checkout. Every path is relative to ``root``.
+    or a case, ``"python"`` for a checkout; see :func:`import_path`. Every path is relative to ``root``.
     """
 
     root: Path

@@ -25,6 +25,7 @@ from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
 from pruner.pipeline.targets import drops_of, mark_roots
 from pruner.pipeline.unmatched import unmatched
+from pruner.policy import packages, placed
 from pruner.verify.workers import die_with
 
 Progress = Callable[[str, float], None]
@@ -46,7 +47,8 @@ def specialise(
     ``lowered``: compact forms of files by digest; what this run read is added to it. ``ahead`` does what only
     depends on upstream. ``made`` hears of every outcome before its facts are judged; the last one is final.
     """
-    loader = Loader(snapshot, jobs, lowered)
+    loader = Loader(snapshot, jobs, lowered, packages(policy))
+    policy = placed(policy, snapshot.python_root)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
     stores = StoresAhead(snapshot, policy.facts, loader.table, ahead or Ahead(1))
     loader.loaded = stores.loaded

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 
 from pruner.graph.symbols import ModuleTable
-from pruner.model import Finding, Snapshot
+from pruner.model import Finding, Snapshot, import_path
 from pruner.model.ir import imports_in
 from pruner.scan import summary as scan
 from pruner.scan.newer import lower_broken, lower_newer
@@ -57,15 +57,21 @@ class Loader:
     that imports it is looked at, they would stand still while the analysis waits for one file after another.
     """
 
-    def __init__(self, snapshot: Snapshot, jobs: int, known: Mapping[str, Lowered] | None = None) -> None:
-        """``known``: lowered forms of earlier runs, by the digest of the file's bytes."""
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        jobs: int,
+        known: Mapping[str, Lowered] | None = None,
+        beside: frozenset[str] = frozenset(),
+    ) -> None:
+        """``known``: lowered forms of earlier runs, by the digest of the file's bytes; ``beside``: see :func:`module_paths`."""
         self.snapshot = snapshot
         self.known = known or {}
         self.used: dict[str, Lowered] = {}
         self._digests = {f.path: f.digest for f in snapshot.files if f.link is None}
         self.findings: list[Finding] = []
         self.untouchable: set[str] = set()  # modules that must travel byte for byte
-        self.paths = module_paths(snapshot)
+        self.paths = module_paths(snapshot, beside)
         self.table = ModuleTable(self.paths, self.load)
         self.summaries: dict[str, Summary | None] = {}
         self._futures: dict[str, Future[tuple[Lowered, list[str]]]] = {}
@@ -145,21 +151,29 @@ class Loader:
             self._futures.clear()
 
 
-def module_paths(snapshot: Snapshot) -> dict[str, tuple[str, bool]]:
-    """Dotted module name → (path, is package) for every Python file below the import root."""
+def module_paths(snapshot: Snapshot, beside: frozenset[str] = frozenset()) -> dict[str, tuple[str, bool]]:
+    """Dotted module name → (path, is package) for every Python file below the import root.
+
+    ``beside`` names packages of a checkout's other projects that rules speak of. The others are outsiders: nobody
+    says what uses them, so they are not among the modules and stay as they are.
+    """
     prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
     found: dict[str, tuple[str, bool]] = {}
-    for file in snapshot.files:
-        if not file.path.endswith(".py") or not file.path.startswith(prefix):
+    for file in sorted(snapshot.files, key=lambda f: (not f.path.startswith(prefix), f.path)):
+        below = import_path(file.path, snapshot.python_root) if file.path.endswith(".py") else None
+        if below is None:
             continue
-        parts = file.path[len(prefix) : -3].split("/")
+        parts = below[:-3].split("/")
+        if not file.path.startswith(prefix) and parts[0] not in beside:
+            continue
         package = parts[-1] == "__init__"
         if package:
             parts = parts[:-1]
         if not parts or not all(p.isidentifier() for p in parts):
             continue
         name = ".".join(parts)
-        if name not in found or package:  # a package wins over a module of the same name
+        # A package wins over a module of the same name, in the folder that is searched first.
+        if name not in found or (package and file.path.startswith(prefix) == found[name][0].startswith(prefix)):
             found[name] = (file.path, package)
     return found
 

@@ -8,13 +8,14 @@ is reported with the places.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from pruner.edit import apply, kept_ranges
+from pruner.edit import apply, kept_ranges, merge
 from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
 from pruner.native import DEFINED, MacroFacts, fold, is_native, reached
+from pruner.pipeline.ops import drop_operations
 
 PREFIX = "macro:"
 # What can name a source: code, build files. Lists of files for packaging (pyproject.toml, MANIFEST.in) ask for nothing.
@@ -55,12 +56,42 @@ def specialise_native(snapshot: Snapshot, policy: Policy, files: Mapping[str, by
     for path, data in sorted(sources.items()):
         if _edit(path, data, values, macros, policy, out):
             sources[path] = out.texts[path]
+    _operations(snapshot, policy, sources, texts, out)
     _drop(sources, texts, policy, out)
     gone = {path for path, _ in out.gone}  # what went whole was folded first: its includes decide what it reaches
     for path in gone & out.edits.keys():
         del out.edits[path], out.texts[path], out.ranges[path]
     out.removals = [row for row in out.removals if row.path not in gone]
     return out
+
+
+def _operations(
+    snapshot: Snapshot, policy: Policy, sources: dict[str, bytes], texts: dict[str, bytes], out: Natives
+) -> None:
+    """What ``op:`` targets take. Offsets are those of upstream's text, so what was folded away is blank there."""
+    if not any(target.kind == "op" for target in policy.drops):
+        return
+    masked = {path: _masked(snapshot.read(path), out.edits.get(path, ())) for path in sources}
+    python = {path: data for path, data in texts.items() if path.endswith((".py", ".pyi"))}
+    build = {path: data for path, data in texts.items() if path not in python}
+    found = drop_operations(policy, python, masked, build)
+    for path, edits in found.edits.items():
+        data = snapshot.read(path)
+        merged = merge((*out.edits.get(path, ()), *edits))
+        out.edits[path], out.texts[path], out.ranges[path] = merged, apply(data, merged), kept_ranges(data, merged)
+        (sources if path in sources else texts)[path] = out.texts[path]
+    for path, _ in found.gone:
+        del sources[path]
+    out.gone += found.gone
+    out.removals += found.removals
+    out.matched |= found.matched
+
+
+def _masked(data: bytes, edits: Iterable[Edit]) -> bytes:
+    text = bytearray(data)
+    for edit in edits:
+        text[edit.start : edit.stop] = re.sub(rb"[^\n]", b" ", data[edit.start : edit.stop])
+    return bytes(text)
 
 
 def _line(data: bytes, at: int) -> int:

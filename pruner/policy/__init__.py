@@ -6,9 +6,9 @@ Blind to the tree: whether a subject or a target exists upstream is for the engi
 
 from pruner.policy.case import load_case
 from pruner.policy.load import load
-from pruner.policy.merge import select
+from pruner.policy.merge import packages, placed, select
 from pruner.policy.reference import reference
 from pruner.policy.schema import json_schema
 from pruner.policy.target import matches
 
-__all__ = ["json_schema", "load", "load_case", "matches", "reference", "select"]
+__all__ = ["json_schema", "load", "load_case", "matches", "packages", "placed", "reference", "select"]

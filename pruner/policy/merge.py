@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -102,6 +103,37 @@ def select(policy: Policy, version: str) -> Policy:
         stated=tuple(stated),
         pure_of=tuple(p for p in policy.pure_of if p[0] in by_id),
         shown=policy.shown,
+    )
+
+
+def placed(policy: Policy, python_root: str) -> Policy:
+    """The policy for a tree whose packages lie below ``python_root``: ``path:pkg/x`` is ``path:python/pkg/x`` there as well.
+
+    Globs are written as a wheel spells its files. Only targets that are globs and ``allow`` change.
+    """
+    if not python_root:
+        return policy
+
+    def both(targets: tuple[Target, ...]) -> tuple[Target, ...]:
+        more = (replace(t, text=f"{python_root}/{t.text}") for t in targets if t.kind in ("path", "native"))
+        return (*targets, *more)
+
+    allow = (replace(a, paths=(*a.paths, *(f"{python_root}/{path}" for path in a.paths))) for a in policy.allow)
+    return replace(
+        policy,
+        roots=both(policy.roots),
+        keeps=both(policy.keeps),
+        drops=both(policy.drops),
+        discards=both(policy.discards),
+        allow=tuple(allow),
+    )
+
+
+def packages(policy: Policy) -> frozenset[str]:
+    """Top components of what roots, keeps and drops name: the packages that the rules speak of."""
+    targets = (*policy.roots, *policy.keeps, *policy.drops)
+    return frozenset(
+        re.split(r"[.:\[]", t.text, maxsplit=1)[0] for t in targets if t.kind not in ("path", "native", "project")
     )
 
 

@@ -12,11 +12,11 @@ _MODULE = re.compile(r"[^\W\d*?]\w*(?:\.(?:\*\*|[\w*?]+))*|[\w*?]+")
 _SYMBOL = re.compile(rf"{_DOTTED}:{_DOTTED}")
 _ENTRY = re.compile(rf"({_DOTTED})\[(.+)\]", re.DOTALL)
 _PROJECT = ("pyproject.toml", "entry_points.txt")
-_PREFIXES = ("path", "name", "word", "native")
+_PREFIXES = ("path", "name", "word", "native", "op")
 _TAKES = {
     "root": ("module", "symbol", "project", "path"),
-    "keep": ("module", "symbol", "project", "path", "entry"),
-    "drop": ("module", "symbol", "path", "entry", "native"),
+    "keep": ("module", "symbol", "project", "path", "entry", "op"),
+    "drop": ("module", "symbol", "path", "entry", "native", "op"),
     "discard": ("module", "symbol", "path", "entry", "name", "word"),
 }
 
@@ -24,7 +24,7 @@ _TAKES = {
 def read(text: str, verb: str) -> tuple[str, str, str]:
     """(kind, normal text, fault) of a target; kind is "" when there is a fault.
 
-    The text of a ``path``, ``native``, ``name`` or ``word`` target is without its prefix.
+    The text of a ``path``, ``native``, ``op``, ``name`` or ``word`` target is without its prefix.
     """
     kind, normal, fault = _classify(text)
     if not fault and kind not in _TAKES[verb]:
@@ -56,7 +56,8 @@ def _classify(text: str) -> tuple[str, str, str]:
     return (
         "",
         text,
-        f"{text!r} is no module, pkg.mod:name, pkg.mod.TABLE[key], path:GLOB, native:GLOB, name:GLOB or word:GLOB{hint}",
+        f"{text!r} is no module, pkg.mod:name, pkg.mod.TABLE[key], path:GLOB, native:GLOB, op:LIBRARY::GLOB, "
+        f"name:GLOB or word:GLOB{hint}",
     )
 
 

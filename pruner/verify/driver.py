@@ -7,12 +7,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import capabilities, native, phases
+from pruner.verify import capabilities, native, ops, phases
 from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
@@ -23,13 +24,25 @@ from pruner.verify.names import module_names
 from pruner.verify.native import take_macros
 from pruner.verify.output import Output
 from pruner.verify.residue import Residue
-from pruner.verify.rules import Stated, covers, merge, read_case, read_rules, version_of
+from pruner.verify.rules import Stated, below, covers, merge, read_case, read_rules, version_of
 from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import additions, changed_data, links, twins
 from pruner.verify.workers import Workers
 from pruner.verify.world import World
 
-CHECKS = ("compile", "lint", "imports", "tokens", "native", "fold", "discard", "modules", "guards", "capabilities")
+CHECKS = (
+    "compile",
+    "lint",
+    "imports",
+    "tokens",
+    "native",
+    "ops",
+    "fold",
+    "discard",
+    "modules",
+    "guards",
+    "capabilities",
+)
 SHOWN = 50  # details of one verdict
 
 
@@ -51,6 +64,7 @@ class Run:
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.out = Tree(output, python_root)
+        self.ops = ops.make(self.up, self.out, stated, self.taken)
         facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
         setup = phases.Setup(upstream, output, python_root, stated, checks, facts, wanted)
         self.changed = {
@@ -82,7 +96,7 @@ class Run:
         """All verdicts, in the order of :data:`CHECKS`."""
         with ThreadPoolExecutor(1) as thread:
             reads = self._read()
-            if "native" in self.checks:
+            if self.checks & {"native", "ops"}:
                 self._native()
             lint: Future[None] | None = thread.submit(self._lint) if "lint" in self.checks else None
             compared = self._compared(reads)
@@ -165,7 +179,15 @@ class Run:
 
     def _native(self) -> None:
         clock = time.process_time()
-        covered, problems = native.check(self.up, self.out, self.macros, self.taken)
+        covered = self.ops.run()
+        self.seconds["ops"] += time.process_time() - clock
+        if "ops" in self.checks:
+            self.verdict("ops", covered, self.ops.problems)
+        if "native" not in self.checks:
+            return
+        clock = time.process_time()
+        licence = partial(ops.licensed, macros=self.macros, ops=self.ops) if self.ops.gone else None
+        covered, problems = native.check(self.up, self.out, self.macros, self.taken, licence)
         self.seconds["native"] += time.process_time() - clock
         self.verdict("native", covered, problems)
 
@@ -315,4 +337,4 @@ def run(
     if facts_yaml is not None:
         parts.append(read_case(facts_yaml))
     table = capabilities.read(rules)
-    return Run(upstream, output, merge(parts), python_root, jobs, wanted, table).run()
+    return Run(upstream, output, below(merge(parts), python_root), python_root, jobs, wanted, table).run()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from pruner.verify.rules import Stated
@@ -45,15 +45,28 @@ def take_macros(stated: Stated) -> tuple[dict[str, int | None], list[str]]:
     return macros, [text[5:].strip() for _, text in stated.drops if text.startswith("path:")]
 
 
-def check(up: Tree, out: Tree, macros: Mapping[str, int | None], dropped: Iterable[str]) -> tuple[str, list[str]]:
-    """(what was covered, problems). ``dropped`` are the globs of files that rules take whatever is named."""
+def check(
+    up: Tree,
+    out: Tree,
+    macros: Mapping[str, int | None],
+    dropped: Iterable[str],
+    licence: Callable[[bytes, bytes], str] | None = None,
+) -> tuple[str, list[str]]:
+    """(what was covered, problems). ``dropped`` are the globs of files that rules take whatever is named.
+
+    ``licence`` judges a text that differs from upstream's: "" when only what goes with operations is missing.
+    """
     problems: list[str] = []
     changed = 0
     kept = sorted(p for p in out.files if NATIVE.search(p) and out.files[p] is None)
     for path in kept:
         if path in up.files and up.read(path) != out.read(path):
             changed += 1
-            problems += _same(path, up.read(path), out.read(path), macros)
+            found = _same(path, up.read(path), out.read(path), macros)
+            if found and licence is not None:
+                why = licence(up.read(path), out.read(path))
+                found = [f"{path}:1: {why}"] if why else []
+            problems += found
     globs = list(dropped)
     gone = sorted(p for p in up.files if NATIVE.search(p) and p not in out.files and up.files[p] is None)
     judged = [p for p in gone if not any(fnmatchcase(p, g) for g in globs)]

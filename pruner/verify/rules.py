@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
@@ -218,6 +218,20 @@ def merge(parts: Iterable[Stated]) -> Stated:
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
+
+
+def below(stated: Stated, python_root: str) -> Stated:
+    """``stated`` for a tree whose packages lie below ``python_root``: globs of files may be written from there too."""
+    if python_root:
+        for rows in (stated.roots, stated.keeps, stated.drops, stated.discards):
+            for rule, text in list(rows):
+                kind, colon, glob = text.partition(":")
+                if colon and kind in ("path", "native"):
+                    rows.append((rule, f"{kind}:{python_root}/{glob.strip()}"))
+        stated.allow[:] = [
+            replace(row, paths=(*row.paths, *(f"{python_root}/{glob}" for glob in row.paths))) for row in stated.allow
+        ]
+    return stated
 
 
 def is_pure(stated: Stated, name: str) -> bool:

@@ -17,12 +17,22 @@ SKIPPED = frozenset({"__pycache__", ".git", ".mypy_cache", ".ruff_cache", ".pyte
 def module_of(path: str, python_root: str) -> str | None:
     """The dotted module name of a ``.py`` path (posix, relative to the tree), or None.
 
-    ``a-b.py`` has no name that an import statement could write; it is a script.
+    ``a-b.py`` has no name that an import statement could write; it is a script. Packages below another folder
+    that is called as the python root is (``sgl-kernel/python/sgl_kernel/x.py``) are modules as well.
     """
-    prefix = f"{python_root}/" if python_root else ""
-    if not path.endswith(".py") or not path.startswith(prefix):
+    if not path.endswith(".py"):
         return None
-    parts = path[len(prefix) : -3].split("/")
+    parts = path[:-3].split("/")
+    if python_root:
+        roots = python_root.split("/")
+        at = next((i for i in range(len(parts) - len(roots)) if parts[i : i + len(roots)] == roots), -1)
+        if at < 0:
+            return None
+        parts = parts[at + len(roots) :]
+        if at:
+            parts = parts[1:] if parts[:1] == ["src"] else parts
+            if len(parts) < 2:
+                return None
     if parts[-1] == "__init__":
         parts.pop()
     if not parts or not all(part.isidentifier() for part in parts):
@@ -44,11 +54,14 @@ class Tree:
     def index(self) -> None:
         """Name the modules and packages of :attr:`files`."""
         self.modules: dict[str, str] = {}
+        prefix = f"{self.python_root}/" if self.python_root else ""
+        ranks: dict[str, tuple[bool, bool]] = {}
         for path in self.files:
             name = module_of(path, self.python_root)
-            # pkg/__init__.py shadows pkg.py, as the import system has it.
-            if name is not None and (name not in self.modules or path.endswith("/__init__.py")):
-                self.modules[name] = path
+            # pkg/__init__.py shadows pkg.py, as the import system has it; the tree's own root is searched first.
+            rank = (not path.startswith(prefix), not path.endswith("/__init__.py"))
+            if name is not None and (name not in ranks or rank < ranks[name]):
+                self.modules[name], ranks[name] = path, rank
         self.packages: set[str] = set()
         for name, path in self.modules.items():
             if path.endswith("__init__.py"):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 
 from pruner.verify.native import NATIVE
+from pruner.verify.ops import CMAKE
 from pruner.verify.tree import Tree
 
 ADDED = re.compile(
@@ -40,6 +41,7 @@ def changed_data(up: Tree, out: Tree) -> Iterable[str]:
         if (
             path.endswith(".py")
             or NATIVE.search(path)
+            or CMAKE.search(path)  # the check ``ops``
             or ".dist-info/" in path
             or up.files[path] is not None
             or out.files[path] is not None

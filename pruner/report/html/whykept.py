@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from pruner.model import Outcome, Snapshot
+from pruner.model import Outcome, Snapshot, import_path
 
 
 def ways(snapshot: Snapshot, outcome: Outcome, places: dict[str, int]) -> dict[str, Any]:
@@ -40,10 +40,14 @@ def ways(snapshot: Snapshot, outcome: Outcome, places: dict[str, int]) -> dict[s
             nodes.append([step, numbers[parent] if parent else -1, kind, places.get(path, -1), line])
         return numbers[name]
 
-    root = f"{snapshot.python_root}/" if snapshot.python_root else ""
     of = {}
     for path, number in places.items():
-        module = path.removeprefix(root).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        module = (
+            (import_path(path, snapshot.python_root) or path)
+            .removesuffix(".py")
+            .removesuffix("/__init__")
+            .replace("/", ".")
+        )
         if path.endswith(".py") and module in parents and outcome.files.get(path, b"") is not None:
             of[str(number)] = add(module)
     return {"nodes": nodes, "of": of}
