@@ -11,6 +11,7 @@ that is read without being called where an attribute of its name has a fact.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from pruner.fold import value as V
 from pruner.fold.value import Value
@@ -28,9 +29,11 @@ class Members:
     called: dict[str, Value | None] = field(default_factory=dict)
     read: dict[str, Value | None] = field(default_factory=dict)
     asked: set[str] = field(default_factory=set)  # names that decided something
+    _known: dict[tuple[str, ...], Any] = field(default_factory=dict)  # answers of `along`
 
     def add(self, owner: str, member: str, known: Value, subject: str) -> None:
         """State one fact; ``member`` is ``attr`` or ``method()``."""
+        self._known.clear()
         name, call, _ = member.partition("(")
         rows = (self.methods if call else self.attributes).setdefault(name, {})
         rows[owner] = known
@@ -42,6 +45,12 @@ class Members:
 
     def along(self, path: tuple[str, ...]) -> tuple[Value, int] | None:
         """The last step of a path that a fact decides: its value, and how many steps that takes."""
+        known = self._known.get(path, path)
+        if known is path:
+            known = self._known[path] = self._along(path)
+        return known  # type: ignore[no-any-return]
+
+    def _along(self, path: tuple[str, ...]) -> tuple[Value, int] | None:
         for index in range(len(path) - 1, -1, -1):
             step = path[index]
             if step[0] != "." or step[1:] not in self.names:

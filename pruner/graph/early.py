@@ -12,6 +12,7 @@ not called there), and operators and properties of objects made outside the tree
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pruner.model.ir import Expr, Stmt, imports_in
@@ -25,6 +26,7 @@ Called = tuple[str, str, tuple[str, ...]]
 # Python calls these itself, when a class is made or a module is asked for a name that it does not bind.
 _ALWAYS = ("__init_subclass__", "__set_name__", "__class_getitem__", "__prepare__")
 _DEPTH = 20
+_CHAINS = frozenset("nvbx")
 
 
 class ImportTime:
@@ -56,7 +58,7 @@ class ImportTime:
 
     def _calls(self, summary: Summary, part: Any, inside: bool) -> None:
         imports = _imports(self.world, summary, part) if inside else {}
-        for tag, root, path in sorted(set(_called(part, inside))):
+        for tag, root, path in sorted(_called(part, inside)):
             cut = next((i for i, step in enumerate(path) if step[0] != "."), len(path))
             if cut < len(path) or tag == "x":
                 self._name(path)
@@ -127,34 +129,50 @@ def _functions(body: Any) -> Iterator[Stmt]:
             yield from _functions((*part[4], *part[5]))
 
 
-def _called(part: Any, inside: bool) -> Iterator[Called]:
+def _called(part: Any, inside: bool) -> set[Called]:
     """Chains that are called, without the call itself; ``inside`` functions the bodies of inner ones count."""
+    found: set[Called] = set()
     stack: list[Any] = [part] if part else []
+    pop = stack.pop
     while stack:
-        item = stack.pop()
+        item = pop()
         tag = item[0]
         if tag.__class__ is str:
-            if tag in ("def", "class") and len(item) > 6:
+            size = len(item)
+            if size == 3:
+                if tag in _CHAINS and item[2].__class__ is tuple:
+                    for path in _before_calls(item[2]) if item[2] else ():
+                        found.add((tag, item[1] if item[1].__class__ is str else "", path))
+                    if tag != "x":
+                        continue
+            elif size == 4:
+                if tag == "k":
+                    _target_of(item[1], found)
+            elif size > 6 and tag in ("def", "class"):
                 for decorator in item[4]:
-                    yield from _target_of(decorator)
+                    _target_of(decorator, found)
                 if tag == "def" and not inside:
                     stack += [inner for inner in (item[4], item[5]) if inner]
                     continue
-            elif tag == "k" and len(item) == 4:
-                yield from _target_of(item[1])
-            elif tag in ("n", "v", "b", "x") and len(item) == 3 and isinstance(item[2], tuple):
-                root = item[1] if isinstance(item[1], str) else ""
-                for index, step in enumerate(item[2]):
-                    if isinstance(step, str) and step[0] == "(":
-                        yield tag, root, item[2][:index]
-                if tag != "x":
-                    continue
-        stack += [inner for inner in item if inner.__class__ is tuple and inner]
+        for inner in item:
+            # A constant calls nothing; `f(c=g())` has a pair that begins as one.
+            if (
+                inner.__class__ is tuple
+                and inner
+                and (inner[0] != "c" or len(inner) != 2 or inner[1].__class__ is tuple)
+            ):
+                stack.append(inner)
+    return found
 
 
-def _target_of(e: Expr) -> Iterator[Called]:
-    if e[0] in ("n", "v", "b", "x") and not (e[2] and e[2][-1][0] == "("):
-        yield e[0], e[1] if isinstance(e[1], str) else "", e[2]
+@cache
+def _before_calls(path: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(path[:index] for index, step in enumerate(path) if isinstance(step, str) and step[0] == "(")
+
+
+def _target_of(e: Expr, found: set[Called]) -> None:
+    if e[0] in _CHAINS and not (e[2] and e[2][-1][0] == "("):
+        found.add((e[0], e[1] if isinstance(e[1], str) else "", e[2]))
 
 
 def _imports(world: ProgramWorld, summary: Summary, part: Any) -> dict[str, list[tuple[str, str]]]:

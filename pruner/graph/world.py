@@ -75,6 +75,8 @@ class ProgramWorld:
         self.purities = Purities(policy.pure)
         self._chains: dict[tuple[str, str, tuple[str, ...]], Any] = {}
         self._symbols: dict[tuple[str, str], Any] = {}
+        self._looking = 0  # searches of symbols that are under way
+        self._followed: dict[tuple[str, str, tuple[str, ...]], tuple[Symbol, tuple[str, ...]]] = {}
         self._pure: dict[tuple[str, str], Any] = {}
         self.interpreter = Interpreter(self)
         self.matched: set[str] = set()  # rule ids whose subject exists in the tree or was read
@@ -178,7 +180,9 @@ class ProgramWorld:
             return UNKNOWN
         if known is None:
             self._symbols[key] = _IN_PROGRESS
+            self._looking += 1
             known = self._find_symbol(module, name)
+            self._looking -= 1
             self._symbols[key] = known
         return known
 
@@ -288,6 +292,15 @@ class ProgramWorld:
 
     def follow(self, module: str, root: str, path: tuple[str, ...]) -> tuple[Symbol, tuple[str, ...]]:
         """Resolve a chain as far as it goes through modules: the symbol and what is left of the path."""
+        key = (module, root, path)
+        known = self._followed.get(key)
+        if known is None:
+            known = self._follow(module, root, path)
+            if not self._looking:  # inside a search, a name that is still looked for reads as unknown
+                self._followed[key] = known
+        return known
+
+    def _follow(self, module: str, root: str, path: tuple[str, ...]) -> tuple[Symbol, tuple[str, ...]]:
         symbol = self.symbol(module, root)
         index = 0
         while index < len(path) and path[index][0] == "." and symbol.kind in ("module", "outside"):

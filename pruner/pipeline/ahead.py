@@ -56,6 +56,6 @@ class Ahead:
     def close(self) -> None:
         """End the process; what is asked for later is worked out then."""
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             self._sent.clear()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -32,8 +32,13 @@ def beside(jobs: int, work: Callable[[], T]) -> Iterator[Callable[[], T]]:
     _SHARED["work"] = work
     try:
         context = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(1, context, initializer=die_with, initargs=(os.getpid(),)) as pool:
-            future = pool.submit(_work)
+        pool = ProcessPoolExecutor(1, context, initializer=die_with, initargs=(os.getpid(),))
+        future = pool.submit(_work)
+        try:
             yield future.result
+        finally:
+            # Its work is waited for, its end is not: the system needs up to a second to take its memory back.
+            wait((future,))
+            pool.shutdown(wait=False)
     finally:
         _SHARED.clear()

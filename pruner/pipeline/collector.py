@@ -17,4 +17,8 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            # All that was made inside is young, and the next few hundred objects would have all of it looked at at
+            # once, which takes seconds: let it grow old unseen.
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()

@@ -140,8 +140,11 @@ def _rewrite_all(
     try:
         if jobs > 1 and len(todo) > 50:
             context = multiprocessing.get_context("fork")
-            with ProcessPoolExecutor(jobs, context, initializer=die_with, initargs=(os.getpid(),)) as pool:
+            pool = ProcessPoolExecutor(jobs, context, initializer=die_with, initargs=(os.getpid(),))
+            try:
                 return list(pool.map(_rewrite_one, todo, chunksize=8))
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
         return [_rewrite_one(item) for item in todo]
     finally:
         _SHARED.clear()

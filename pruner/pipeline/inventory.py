@@ -12,14 +12,14 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pruner.model import Outcome, Policy, Snapshot
 from pruner.pipeline.ahead import Ahead
-from pruner.pipeline.offers import Offers
+from pruner.pipeline.offers import Offers, Rows, offered
 from pruner.pipeline.platforms import classified, ruled_out, words
 
 NAME = "inventory.json"
@@ -43,15 +43,14 @@ _MEMBER = re.compile(rb"^[ \t]+([A-Z][A-Z0-9_]*) *= *\S", re.MULTILINE)
 
 
 Names = list[tuple[str, str, int]]  # kind, name, byte: of one file of upstream
+Seen = dict[str, tuple[Names, Rows]]  # path of a file of upstream -> its names, and what it offers
 _BATCH = 100
 
 
-def inventory(
-    snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Mapping[str, Names] | None = None
-) -> dict[str, Any]:
+def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen | None = None) -> dict[str, Any]:
     """The inventory of one run; no source text but names, keys and places.
 
-    ``seen``: the names of files of upstream that have been looked at already, by path.
+    ``seen``: what is known of files of upstream that have been looked at already.
     """
     seen = seen or {}
     known, vendors, denied = classified(policy), words(policy), ruled_out(policy)
@@ -70,7 +69,7 @@ def inventory(
         path = file.path.removeprefix(prefix)
         module = _module(path)
         _folder(folders, path, after is not None)
-        found = seen[file.path] if file.path in seen else list(_names(data, vendors, module))
+        found, offers = seen.get(file.path) or (list(_names(data, vendors, module)), offered(data))
         left = found if after is data else list(_names(after or b"", vendors, module))
         here = {(kind, name) for kind, name, _ in left}
         for kind, name, at in found:
@@ -94,9 +93,9 @@ def inventory(
                 helpers.setdefault("envs", module)
         _together(names, found, data, known, vendors)
         kept.update((kind, name) for kind, name, _ in left)
-        before.take(data, module)
+        before.add(offers, module)
         if after is not None:
-            now.take(after, module)
+            now.add(offers if after is data else offered(after), module)
             loads += [[file.path, after.count(b"\n", 0, m.start()) + 1, m[1].decode()] for m in _loads(after)]
     out: dict[str, Any] = {"format": FORMAT, "names": {}, "loads": loads, "folders": folders}
     out |= {"spoken": sorted(known), "vendors": sorted(vendors), "ruled_out": sorted(denied)}
@@ -112,7 +111,7 @@ def inventory(
     return out
 
 
-def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], dict[str, Names]]:
+def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], Seen]:
     """Have upstream looked at; the call gives what is known by then."""
     prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
     paths = [file.path for file in snapshot.files if file.path.endswith(".py") and file.link is None]
@@ -121,8 +120,8 @@ def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[],
     for batch in batches:
         ahead.send(batch, _look, snapshot.root, batch, prefix, vendors)
 
-    def known() -> dict[str, Names]:
-        found: dict[str, Names] = {}
+    def known() -> Seen:
+        found: Seen = {}
         for batch in batches:
             found |= ahead.result(batch, wait=False) or {}
         return found
@@ -130,10 +129,12 @@ def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[],
     return known
 
 
-def _look(root: Path, paths: tuple[str, ...], prefix: str, vendors: frozenset[str]) -> dict[str, Names]:
-    return {
-        path: list(_names((root / path).read_bytes(), vendors, _module(path.removeprefix(prefix)))) for path in paths
-    }
+def _look(root: Path, paths: tuple[str, ...], prefix: str, vendors: frozenset[str]) -> Seen:
+    found = {}
+    for path in paths:
+        data = (root / path).read_bytes()
+        found[path] = (list(_names(data, vendors, _module(path.removeprefix(prefix)))), offered(data))
+    return found
 
 
 def _module(path: str) -> str:

@@ -146,7 +146,7 @@ class Loader:
     def close(self) -> None:
         """Stop the workers: what is still asked for is read here."""
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.shutdown(wait=False, cancel_futures=True)
             self._pool = None
             self._futures.clear()
 

@@ -23,6 +23,9 @@ _FIELD = re.compile(rb"^    \w+: \w+\[\s*[\w\[\], .]+,\s*(?:\w*Arg\(|[\"'])", re
 _COPIES = ("set", "frozenset", "list", "tuple", "sorted", "dict")
 
 
+Rows = list[tuple[str, str, str]]  # what one file offers; see Offers.add
+
+
 class Offers:
     """The offers of one tree, file by file. ``kinds`` gives kind → name → modules, sorted."""
 
@@ -34,22 +37,21 @@ class Offers:
         self._fields: list[tuple[str, str, str]] = []  # (name of Annotated, option, module): "help" and no more
         self._aliases = {"Annotated"}  # names of it: those that some field of the tree gives an `Arg(...)`
 
-    def take(self, data: bytes, module: str) -> None:
-        """Read one file."""
-        if b"add_argument" in data:
-            for found in _OPTION.finditer(data):
-                for name in _LONG.findall(found[1]):
-                    self._add("option", name.decode(), module)
-        if b"@app." in data or b"@router." in data:
-            for found in _ROUTE.finditer(data):
-                self._add("route", found[1].decode(), module)
-        if b"EntryClass" in data:
-            for found in _MODEL.finditer(data):
-                for name in re.findall(rb"[A-Za-z]\w+", found[1]):
-                    self._add("model", name.decode(), module)
-        # What a plain search rules out needs no regular expression: these two cost more than all others.
-        if (any(word in data for word in _NAMED) and _TABLE.search(data)) or _FIELD.search(data):
-            self._parsed(data, module)
+    def add(self, rows: Rows, module: str) -> None:
+        """Take what :func:`offered` found in a file of this module."""
+        for what, name, other in rows:
+            if what == "table":
+                self._tables.setdefault(name, {}).setdefault(other, set()).add(module)
+            elif what == "copy":
+                self._copies.setdefault(name, set()).add(other)
+            elif what == "bound":
+                self._bound.setdefault(name, set()).add(other)
+            elif what == "field":
+                self._fields.append((name, other, module))
+            elif what == "alias":
+                self._aliases.add(name)
+            else:
+                self._add(what, name, module)
 
     def kinds(self) -> dict[str, dict[str, list[str]]]:
         """kind → name → modules. A table that holds an option's choices appears as ``--option[key]``."""
@@ -86,36 +88,54 @@ class Offers:
     def _add(self, kind: str, name: str, module: str) -> None:
         self._found.setdefault(kind, {}).setdefault(name, set()).add(module)
 
-    def _parsed(self, data: bytes, module: str) -> None:
-        """Tables of the module's body, and the fields that declare options."""
-        try:
-            tree = ast.parse(data)
-        except (SyntaxError, ValueError):
-            return
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef):
-                for alias, names, call in _options(node):
-                    if call is None:
-                        self._fields.append((alias, names[0], module))
-                        continue
-                    self._aliases.add(alias)
-                    choices = call.get("choices")
-                    for name in names:
-                        self._add("option", name, module)
-                    for table in (choices,) if isinstance(choices, ast.Name) else ():
-                        self._bound.setdefault(names[0], set()).add(table.id)
-                    for key in _keys(choices):
-                        self._add("choice", f"{names[0]}[{key}]", module)
-            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-            value = getattr(node, "value", None)
-            if not isinstance(target, ast.Name) or not _TABLE.match(f"{target.id} =".encode()):
-                continue
-            while isinstance(value, ast.Call) and len(value.args) == 1 and _last(value.func) in _COPIES:
-                value = value.args[0]
-            if isinstance(value, ast.Name):
-                self._copies.setdefault(target.id, set()).add(value.id)
-            for key in _keys(value):
-                self._tables.setdefault(target.id, {}).setdefault(key, set()).add(module)
+
+def offered(data: bytes) -> Rows:
+    """Read one file."""
+    rows: Rows = []
+    if b"add_argument" in data:
+        for found in _OPTION.finditer(data):
+            rows += [("option", name.decode(), "") for name in _LONG.findall(found[1])]
+    if b"@app." in data or b"@router." in data:
+        rows += [("route", found[1].decode(), "") for found in _ROUTE.finditer(data)]
+    if b"EntryClass" in data:
+        for found in _MODEL.finditer(data):
+            rows += [("model", name.decode(), "") for name in re.findall(rb"[A-Za-z]\w+", found[1])]
+    # What a plain search rules out needs no regular expression: these two cost more than all others.
+    if (any(word in data for word in _NAMED) and _TABLE.search(data)) or _FIELD.search(data):
+        rows += _parsed(data)
+    return rows
+
+
+def _parsed(data: bytes) -> Iterator[tuple[str, str, str]]:
+    """Tables of the module's body, and the fields that declare options."""
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            for alias, names, call in _options(node):
+                if call is None:
+                    yield "field", alias, names[0]
+                    continue
+                yield "alias", alias, ""
+                choices = call.get("choices")
+                for name in names:
+                    yield "option", name, ""
+                if isinstance(choices, ast.Name):
+                    yield "bound", names[0], choices.id
+                for key in _keys(choices):
+                    yield "choice", f"{names[0]}[{key}]", ""
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if not isinstance(target, ast.Name) or not _TABLE.match(f"{target.id} =".encode()):
+            continue
+        while isinstance(value, ast.Call) and len(value.args) == 1 and _last(value.func) in _COPIES:
+            value = value.args[0]
+        if isinstance(value, ast.Name):
+            yield "copy", target.id, value.id
+        for key in _keys(value):
+            yield "table", target.id, key
 
 
 def _last(node: ast.expr) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def looked_up(
     policy: Policy,
     outcome: Outcome,
     store: Path | None,
-    seen: Mapping[str, inventory.Names] | None = None,
+    seen: inventory.Seen | None = None,
 ) -> dict[str, bytes]:
     """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory.
 
@@ -73,7 +73,7 @@ def _inventory(
     policy: Policy,
     outcome: Outcome,
     store: Path | None,
-    seen: Mapping[str, inventory.Names] | None,
+    seen: inventory.Seen | None,
 ) -> bytes:
     name = cache.key(snapshot, policy, "inventory") if store is not None else ""
     known: bytes | None = cache.load(store, name, bytes) if store is not None else None

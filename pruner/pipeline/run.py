@@ -115,7 +115,8 @@ def _run(
                 shutil.rmtree(options.output.with_name(f"{options.output.name}.refuted"), ignore_errors=True)
                 raise
             refuted = any(v.result == "refuted" for v in verdicts)
-            document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted)
+            lines = report.account(snapshot, policy, outcome, extra)
+            document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted, lines=lines)
             if over is not None:
                 document["overlay"] = over.document()
             if reports is not None:
@@ -123,12 +124,11 @@ def _run(
                 tree = options.output.with_name(f"{options.output.name}.refuted") if refuted else options.output
 
                 def fill(folder: Path) -> None:
-                    with beside(
-                        options.jobs, lambda: report.write_changes(snapshot, outcome, folder, extra)
-                    ) as changes:
+                    with ExitStack() as parts:
                         report.render(
-                            document, snapshot, outcome, folder, extra=extra, releases=releases, changes=changes
-                        )
+                            document, snapshot, outcome, folder, extra=extra, releases=releases, lines=lines,
+                            parts=lambda part: parts.enter_context(beside(options.jobs, part)),
+                        )  # fmt: skip
                     for name, data in looked_up().items():
                         if over is not None and name == stored.NAME:
                             data = stored.overlaid(data, patched(over, snapshot, made, tree))
@@ -156,7 +156,7 @@ def _analysed(
     rules: Sequence[Path],
     facts: Path | None,
     stack: ExitStack,
-) -> tuple[Outcome, dict[str, inventory.Names], Callable[[], remembered.Told]]:
+) -> tuple[Outcome, inventory.Seen, Callable[[], remembered.Told]]:
     """The outcome, made or remembered; what is known of upstream for the inventory; what the tables of both trees tell.
 
     The tables are read in a process of their own while the facts are judged. ``stack`` ends the processes.
@@ -173,11 +173,11 @@ def _analysed(
         return known, {}, lambda: told(known)
     ahead = Ahead(options.jobs)
     stack.callback(ahead.close)
-    look: list[Callable[[], dict[str, inventory.Names]]] = []
+    look: list[Callable[[], inventory.Seen]] = []
     tables: list[Callable[[], remembered.Told]] = []
 
     def staged(stage: str, share: float) -> None:
-        if stage == "rewrite" and not look:  # marking is over, and with it what its helpers were for
+        if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
             look.append(inventory.look_ahead(snapshot, policy, ahead))
         progress(stage, share)
 

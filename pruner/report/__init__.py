@@ -1,16 +1,18 @@
 """Reports: one versioned JSON document, and what people and programs read, rendered from it.
 
-``build`` makes the document, ``render`` writes the folder of reports, ``manifest`` makes
+``account`` counts the lines, ``build`` makes the document, ``render`` writes the folder of reports, ``manifest`` makes
 ``PRUNED.json``, ``summary`` the rows of the console's last table. See docs/report.md.
 """
 
 from pruner.report.capability import capability_bytes, capability_markdown, counts
-from pruner.report.document import build, schema
+from pruner.report.document import Account, account, build, schema
 from pruner.report.manifest import manifest
-from pruner.report.render import render, write_changes
+from pruner.report.render import render
 from pruner.report.summary import summary
 
 __all__ = [
+    "Account",
+    "account",
     "build",
     "capability_bytes",
     "capability_markdown",
@@ -19,5 +21,4 @@ __all__ = [
     "render",
     "schema",
     "summary",
-    "write_changes",
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib import resources
 from typing import Any
@@ -23,6 +24,23 @@ SCHEMA = "prune-report/1"
 DEFINITIONS = ("class", "function", "method", "variable")
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Every line of a run, for the document and the other reports: ``counts`` by path, ``ledger`` as ledger.json."""
+
+    counts: tuple[FileCount, ...]
+    ledger: bytes
+
+
+def account(snapshot: Snapshot, policy: Policy, outcome: Outcome, extra: Mapping[str, bytes] | None = None) -> Account:
+    """Read both trees. Raises PruneError (PR502) for an unreadable one.
+
+    Raises ValueError for an outcome whose edits and rows do not account for every line.
+    """
+    counts = count(snapshot, outcome, extra or {})
+    return Account(counts, ledger_bytes(snapshot.digest, policy.digest, counts, outcome.removals))
+
+
 def build(
     snapshot: Snapshot,
     policy: Policy,
@@ -31,20 +49,18 @@ def build(
     *,
     extra: Mapping[str, bytes] | None = None,
     capabilities: Mapping[str, Any] | None = None,
+    lines: Account | None = None,
 ) -> dict[str, Any]:
     """The document of a run.
 
     ``extra`` maps the paths of generated files (manifest, notices, project metadata) to
     their content; they are part of the generated tree and count. ``capabilities`` is the
-    capability summary, taken over as it is.
-
-    Raises PruneError (PR502) for an unreadable tree; ValueError for an outcome whose
-    edits and rows do not account for every line.
+    capability summary, taken over as it is. ``lines`` is the answer of :func:`account` for
+    the same arguments, when it is known; raises what that raises otherwise.
     """
-    extra = extra or {}
-    counts = count(snapshot, outcome, extra)
+    lines = lines or account(snapshot, policy, outcome, extra)
+    counts, ledger = lines.counts, lines.ledger
     files = RuleFiles(policy.files)
-    ledger = ledger_bytes(snapshot.digest, policy.digest, counts, outcome.removals)
     kinds = Counter(row.what for row in outcome.removals)
     document: dict[str, Any] = {
         "schema": SCHEMA,

@@ -11,10 +11,14 @@ from pruner.errors import cannot
 from pruner.model import Outcome, Snapshot
 from pruner.report.count import count
 from pruner.report.diff import write_diff
-from pruner.report.document import SCHEMA, document_bytes
+from pruner.report.document import SCHEMA, Account, document_bytes
 from pruner.report.html import page_bytes
 from pruner.report.ledger import ledger_bytes, ledger_markdown
 from pruner.report.markdown import report_markdown
+
+CHANGES, PAGE = "changes.diff", "report.html"
+Part = Callable[[], None]
+_ADVICE = "name a folder that can be written, on a disk with room"
 
 
 def render(
@@ -25,12 +29,14 @@ def render(
     *,
     extra: Mapping[str, bytes] | None = None,
     releases: Sequence[Mapping[str, Any]] = (),
-    changes: Callable[[], None] | None = None,
+    lines: Account | None = None,
+    parts: Callable[[Part], Callable[[], None]] = lambda part: part,
 ) -> None:
     """Write report.json, report.md, report.html, ledger.json, ledger.md and changes.diff into an existing empty folder.
 
-    ``extra`` must be what :func:`pruner.report.build` was given. ``releases`` are the rows of a ``matrix.json``.
-    ``changes``, when given, sees to changes.diff by :func:`write_changes` (in another process, say).
+    ``extra`` and ``lines`` must be what :func:`pruner.report.build` was given. ``releases`` are the rows of a
+    ``matrix.json``. ``parts`` starts the writing of a file (in another process, say); what it gives is called
+    when the file must be there.
 
     Raises PruneError: PR501 for a folder that is missing, not empty or not writable,
     PR502 for an upstream that cannot be read or changed, PR503 for a document of another
@@ -40,26 +46,33 @@ def render(
     if document.get("schema") != SCHEMA:
         text = f"the document has schema {document.get('schema')!r}, this version renders {SCHEMA!r}"
         raise cannot("report.json", "PR503", text, "build it again with this version of prune")
-    counts = count(snapshot, outcome, extra)
-    ledger = ledger_bytes(document["upstream"]["snapshot"], document["policy"]["digest"], counts, outcome.removals)
-    if sha256(ledger).hexdigest() != document["ledger"]["sha256"]:
+    if lines is None:
+        counts = count(snapshot, outcome, extra)
+        digests = document["upstream"]["snapshot"], document["policy"]["digest"]
+        lines = Account(counts, ledger_bytes(*digests, counts, outcome.removals))
+    if sha256(lines.ledger).hexdigest() != document["ledger"]["sha256"]:
         raise ValueError("the document was built from another outcome or other extra files")
-    _check(folder, frozenset() if changes is None else frozenset({CHANGES}))
+    _check(folder)
+    counts = lines.counts
+
+    def page() -> None:
+        _write(folder, PAGE, page_bytes(document, counts, outcome.removals, snapshot, outcome, releases))
+
+    begun = [parts(page), parts(lambda: write_changes(snapshot, outcome, folder, extra))]
+    _write(folder, "report.json", document_bytes(document))
+    _write(folder, "report.md", report_markdown(document).encode("utf-8", "backslashreplace"))
+    _write(folder, "ledger.json", lines.ledger)
+    text = ledger_markdown(outcome.removals, snapshot.python_root)
+    _write(folder, "ledger.md", text.encode("utf-8", "backslashreplace"))
+    for finish in begun:
+        finish()
+
+
+def _write(folder: Path, name: str, data: bytes) -> None:
     try:
-        (folder / "report.json").write_bytes(document_bytes(document))
-        (folder / "report.md").write_bytes(report_markdown(document).encode("utf-8", "backslashreplace"))
-        (folder / "ledger.json").write_bytes(ledger)
-        page = ledger_markdown(outcome.removals, snapshot.python_root)
-        (folder / "ledger.md").write_bytes(page.encode("utf-8", "backslashreplace"))
-        (folder / "report.html").write_bytes(
-            page_bytes(document, counts, outcome.removals, snapshot, outcome, releases)
-        )
+        (folder / name).write_bytes(data)
     except OSError as error:
         raise cannot(str(folder), "PR501", f"cannot write the reports: {error.strerror}", _ADVICE) from error
-    if changes is not None:
-        changes()
-    else:
-        write_changes(snapshot, outcome, folder, extra)
 
 
 def write_changes(snapshot: Snapshot, outcome: Outcome, folder: Path, extra: Mapping[str, bytes]) -> None:
@@ -71,13 +84,9 @@ def write_changes(snapshot: Snapshot, outcome: Outcome, folder: Path, extra: Map
         raise cannot(str(folder), "PR501", f"cannot write the reports: {error.strerror}", _ADVICE) from error
 
 
-CHANGES = "changes.diff"
-_ADVICE = "name a folder that can be written, on a disk with room"
-
-
-def _check(folder: Path, begun: frozenset[str]) -> None:
+def _check(folder: Path) -> None:
     try:
-        full = any(path.name not in begun for path in folder.iterdir())
+        full = any(folder.iterdir())
     except OSError as error:
         raise cannot(str(folder), "PR501", f"cannot list the report folder: {error.strerror}", _ADVICE) from error
     if full:

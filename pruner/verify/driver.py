@@ -120,10 +120,14 @@ class Run:
         if "discard" in self.checks:
             tasks += [(path, False, False) for path in sorted(removed)]
         sizes = {path: (self.out.root / path).stat().st_size for path, kept, _ in tasks if kept}
-        # Big files first: the last one to be read should be a small one.
-        tasks.sort(key=lambda task: (-sizes.get(task[0], 0), task[0]))
+        # Big files first: the last one to be read should be a small one. Changed ones before all others: they come
+        # once more, to be compared, in the same process, so each process should have as much of them.
+        tasks.sort(key=lambda task: (not task[2], -sizes.get(task[0], 0), task[0]))
         reads = self.workers.map(
-            phases.read_file, tasks, lambda task: task[0], lambda task: sizes.get(task[0], 0) * (3 if task[2] else 1)
+            phases.read_file,
+            tasks,
+            lambda task: task[0],
+            lambda task: sizes.get(task[0], 250) * (1.5 if task[2] else 1),
         )
         for row in reads:
             self._spent(row.seconds)

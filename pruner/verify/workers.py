@@ -51,7 +51,7 @@ class Workers(Generic[S]):
     def __init__(self, jobs: int, make: Callable[[Any], S], argument: Any) -> None:
         self.jobs = max(1, jobs)
         self.homes: dict[str, int] = {}  # task key -> process
-        self.loads = [0] * self.jobs
+        self.loads = [0.0] * self.jobs
         self.local: S | None = None
         self.pools: list[ProcessPoolExecutor] = []
         if self.jobs == 1:
@@ -64,7 +64,7 @@ class Workers(Generic[S]):
             )
 
     def map(
-        self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], int]
+        self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], float]
     ) -> list[R]:
         """Apply ``function`` to every task; ``key`` fixes the process, ``size`` balances the first visit."""
         if self.local is not None:
@@ -99,13 +99,13 @@ class Workers(Generic[S]):
         future = self.pools[index].submit(_apply, function, [task])
         return lambda: cast(R, future.result()[0])
 
-    def _share(self, key: str, size: int) -> int:
+    def _share(self, key: str, size: float) -> int:
         if key not in self.homes:
             self.homes[key] = self.loads.index(min(self.loads))
             self.loads[self.homes[key]] += size + 1
         return self.homes[key]
 
     def close(self) -> None:
-        """End the processes."""
+        """End the processes. They are not waited for: the system needs a second to take their memory back."""
         for pool in self.pools:
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pruner.pipeline.change.names import capabilities
-from pruner.pipeline.offers import Offers
+from pruner.pipeline.offers import Offers, offered
 
 FIELDS = b"""
 class Device(Struct):
@@ -39,7 +39,7 @@ EntryClass = [First, Second]
 def test_both_declarations_of_options_and_their_choices() -> None:
     offers = Offers()
     for module, data in (("pkg.fields", FIELDS), ("pkg.choices", TABLES), ("pkg.cli", PARSER)):
-        offers.take(data, module)
+        offers.add(offered(data), module)
     kinds = offers.kinds()
     assert {name: places[0] for name, places in kinds["option"].items()} == {
         "--width": "pkg.fields",
