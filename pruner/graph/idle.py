@@ -13,8 +13,6 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-import networkx as nx
-
 from pruner.graph.module import ModuleState, alias_of
 from pruner.model.ir import line_of
 
@@ -59,6 +57,8 @@ class Loading:
 
     def keep(self) -> bool:
         """Judge every import that nobody reads, what is imported before what imports it."""
+        import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
+
         changed = False
         rows, self.marker.idle = self.marker.idle, []
         condensed = nx.condensation(self.graph)

@@ -18,8 +18,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 
-import networkx as nx
-
 from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
 from pruner.graph.drops import Drops
@@ -96,6 +94,8 @@ class Marker:
         self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
         self.member_check = MemberCheck(self)
         self._targets: dict[tuple[str, int, int], list[str]] = {}
+        import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
+
         self._imports = nx.DiGraph()  # what module bodies import, parents included
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
         self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
@@ -699,6 +699,8 @@ class Marker:
                 grown = True
         if not grown:
             return False
+        import networkx as nx
+
         group: dict[str, int] = {}
         for index, component in enumerate(nx.strongly_connected_components(self._imports)):
             if len(component) > 1:

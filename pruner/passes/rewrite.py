@@ -23,7 +23,6 @@ from pruner.passes.calls import ABSENT, Call, Function
 from pruner.passes.expressions import ExpressionEditor
 from pruner.passes.statements import Plan, StatementEditor
 from pruner.scan.statements import StatementLowering, pos_of
-from pruner.syntax import fstring
 from pruner.syntax.text import SourceText
 
 
@@ -308,6 +307,8 @@ def _fstrings(
         literal = literals[key]
         start, stop = text.start(literal), text.stop(literal)
         segment = text.data[start:stop]
+        from pruner.syntax import fstring  # here: LibCST takes a third of a second, and few files need it
+
         spans = fstring.fields(segment)
         for value, (first, last) in zip(fstring.formatted(literal), spans, strict=True):
             wanted = {id(node): action for node, action in found}

@@ -20,7 +20,7 @@ from pruner.pipeline.admitted import asked_later, findings, judge_all, macros
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.load import Loader, Lowered
 from pruner.pipeline.looks import StoresAhead
-from pruner.pipeline.native import specialise_native, without_macros
+from pruner.pipeline.native import fold_ahead, specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
 from pruner.pipeline.targets import drops_of, mark_roots
@@ -64,6 +64,7 @@ def specialise(
                 jobs,
                 progress,
                 guard,
+                ahead,
             )
             made(outcome)
             judged = judge_all(snapshot, admitted.facts, loader, outcome, marker, stores.find)
@@ -84,6 +85,10 @@ def specialise(
     return outcome
 
 
+# What rewriting says of a file, its edits with the notice, the ranges of lines of which something survives.
+_Rewritten = tuple[FileEdits | Finding, tuple[Edit, ...], tuple[tuple[int, int], ...]]
+
+
 def _specialise(
     snapshot: Snapshot,
     policy: Policy,
@@ -92,6 +97,7 @@ def _specialise(
     jobs: int,
     progress: Progress,
     guard: tuple[str, str],
+    ahead: Ahead | None,
 ) -> tuple[Outcome, Marker]:
     matched: set[str] = set()
     drops = drops_of(policy, loader.table, matched)
@@ -103,6 +109,8 @@ def _specialise(
         world = ProgramWorld(loader.table, policy, poisoned, drops)
         marker = Marker(loader.table, world, policy, drops)
         mark_roots(marker, snapshot, policy, matched)
+        if ahead is not None:
+            fold_ahead(snapshot, everything, ahead)
         progress("mark", 0.1)
         live = marker.run()
         # A store that live code makes into another module takes a constant away; what rested on it is
@@ -118,7 +126,7 @@ def _specialise(
     results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)
     progress("collect", 0.8)
     matched |= world.matched | drops.entries_met
-    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched, places)
+    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched, places, ahead)
     findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
     return replace(outcome, findings=findings), marker
 
@@ -131,7 +139,7 @@ def _rewrite_all(
     jobs: int,
     guard: tuple[str, str],
     guards: Mapping[str, list[Placement]],
-) -> list[FileEdits | Finding]:
+) -> list[_Rewritten]:
     todo = []
     for module, state in sorted(live.states.items()):
         if state.executed and (state.touched or module in guards) and module not in loader.untouchable:
@@ -150,16 +158,21 @@ def _rewrite_all(
         _SHARED.clear()
 
 
-def _rewrite_one(item: tuple[str, str]) -> FileEdits | Finding:
+def _rewrite_one(item: tuple[str, str]) -> _Rewritten:
     snapshot, marker, live, guard, guards = _SHARED["args"]
     module, path = item
     calls = [
         (p.function, Call(p.key, p.rule, p.where == "after", p.parameter, p.options)) for p in guards.get(module, ())
     ]
+    data = snapshot.read(path)
     try:
-        return rewrite(marker, live, module, path, snapshot.read(path), guard, calls)
+        result = rewrite(marker, live, module, path, data, guard, calls)
     except (ValueError, KeyError, IndexError) as error:
         raise RuntimeError(f"{path}: {type(error).__name__}: {error}") from error
+    if isinstance(result, Finding) or not result.edits:
+        return result, (), ()
+    noted = notice(data, result.edits)
+    return result, noted, kept_ranges(data, noted)
 
 
 def _outcome(
@@ -168,9 +181,10 @@ def _outcome(
     loader: Loader,
     marker: Marker,
     live: Liveness,
-    results: list[FileEdits | Finding],
+    results: list[_Rewritten],
     matched: set[str],
     places: dict[str, Place],
+    ahead: Ahead | None,
 ) -> Outcome:
     files: dict[str, bytes | None] = {}
     edits: dict[str, tuple[Edit, ...]] = {}
@@ -179,7 +193,7 @@ def _outcome(
     counts: dict[str, int] = {}  # by rule, and by "rule subject"
     guarded: list[GuardCall] = []
     ranges: dict[str, tuple[tuple[int, int], ...]] = {}
-    for result in results:
+    for result, noted, kept in results:
         if isinstance(result, Finding):
             findings.append(result)
             continue
@@ -196,17 +210,15 @@ def _outcome(
             counts[key] = counts.get(key, 0) + count
         removals += result.removals
         if result.edits:
-            data = snapshot.read(result.path)
-            noted = notice(data, result.edits)
-            files[result.path] = apply(data, noted)
+            files[result.path] = apply(snapshot.read(result.path), noted)
             edits[result.path] = noted
-            ranges[result.path] = kept_ranges(data, noted)
+            ranges[result.path] = kept
     findings += marker.member_check.rejected(places)
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, use))
     dead = _dead_files(snapshot, policy, loader, marker, live, matched)
     files.update(dict.fromkeys((path for path, _ in dead), None))
-    native = specialise_native(snapshot, policy, files)
+    native = specialise_native(snapshot, policy, files, ahead)
     files.update(native.texts)
     edits.update(native.edits)
     ranges.update(native.ranges)

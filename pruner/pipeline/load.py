@@ -15,7 +15,6 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot, import_path
 from pruner.model.ir import imports_in
 from pruner.scan import summary as scan
-from pruner.scan.newer import lower_broken, lower_newer
 from pruner.scan.summary import Summary
 from pruner.verify.workers import die_with
 
@@ -26,8 +25,6 @@ Lowered = tuple[bytes, str, int]  # (marshalled form, status, lines) of one file
 
 def lower_file(path: Path) -> Lowered:
     """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
-    import libcst
-
     data = path.read_bytes()
     lines = data.count(b"\n")
     other = False
@@ -38,6 +35,10 @@ def lower_file(path: Path) -> Lowered:
         return scan.lower(data), "", lines
     except (SyntaxError, ValueError, KeyError) as error:  # KeyError: a statement that this Python does not know
         message = str(error)
+    import libcst  # here: few trees have such a file, and it takes a third of a second
+
+    from pruner.scan.newer import lower_broken, lower_newer
+
     try:
         return lower_newer(data), message if other else "newer", lines
     except (libcst.ParserSyntaxError, SyntaxError, ValueError):  # SyntaxError: LibCST asks for the encoding

@@ -11,13 +11,16 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from pruner.edit import apply, kept_ranges, merge
 from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
-from pruner.native import DEFINED, MacroFacts, fold, is_native, reached
+from pruner.native import DEFINED, Branches, MacroFacts, fold, is_native, reached
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.ops import drop_operations
 
 PREFIX = "macro:"
+_KEY = "native"  # of what is worked out ahead
 # What can name a source: code, build files. Lists of files for packaging (pyproject.toml, MANIFEST.in) ask for nothing.
 _TEXTS = re.compile(r"(?:\.(?:py|pyi|pyx|cmake|sh|mk|txt)|(?:^|/)(?:Makefile|CMakeLists\.txt))\Z")
 
@@ -41,20 +44,40 @@ def without_macros(policy: Policy) -> tuple[Fact, ...]:
     return tuple(f for f in policy.facts if not f.subject.startswith(PREFIX))
 
 
-def specialise_native(snapshot: Snapshot, policy: Policy, files: Mapping[str, bytes | None]) -> Natives:
-    """Fold and drop sources. ``files`` holds what the run changed (text) or removed (None) so far."""
+def fold_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> None:
+    """Have the branches of every source decided, as they are when all facts on macros are admitted."""
+    values = {f.subject[len(PREFIX) :]: _value(f) for f in _facts(policy) if not isinstance(f.values, Range)}
+    paths = [f.path for f in snapshot.files if f.link is None and is_native(f.path)]
+    ahead.send(_KEY, _folded, snapshot.root, paths, values)
+
+
+def _folded(root: Path, paths: list[str], values: MacroFacts) -> tuple[MacroFacts, dict[str, Branches]]:
+    found = {path: fold((root / path).read_bytes(), values) for path in paths}
+    return values, {path: branches for path, branches in found.items() if branches.gone or branches.renamed}
+
+
+def specialise_native(
+    snapshot: Snapshot, policy: Policy, files: Mapping[str, bytes | None], ahead: Ahead | None = None
+) -> Natives:
+    """Fold and drop sources. ``files`` holds what the run changed (text) or removed (None) so far.
+
+    ``ahead`` may know what :func:`fold_ahead` asked for.
+    """
     out = Natives()
     kept = [f.path for f in snapshot.files if f.link is None and files.get(f.path, b"") is not None]
     sources = {path: snapshot.read(path) for path in kept if is_native(path)}
     if not sources:
         return out
     texts = {path: files.get(path) or snapshot.read(path) for path in kept if _TEXTS.search(path)}
-    facts = [f for f in policy.facts if f.subject.startswith(PREFIX)]
-    admitted = _admit(facts, sources, texts, out)
+    admitted = _admit(_facts(policy), sources, texts, out)
     macros = {fact.subject[len(PREFIX) :]: fact for fact in admitted}
     values = {name: _value(fact) for name, fact in macros.items()}
+    supposed, known = (ahead.result(_KEY) if ahead is not None else None) or ({}, None)
+    if supposed != values:
+        known = None
     for path, data in sorted(sources.items()):
-        if _edit(path, data, values, macros, policy, out):
+        branches = known.get(path) if known is not None else fold(data, values)
+        if branches is not None and _edit(path, data, branches, macros, policy, out):
             sources[path] = out.texts[path]
     _operations(snapshot, policy, sources, texts, out)
     _drop(sources, texts, policy, out)
@@ -92,6 +115,10 @@ def _masked(data: bytes, edits: Iterable[Edit]) -> bytes:
     for edit in edits:
         text[edit.start : edit.stop] = re.sub(rb"[^\n]", b" ", data[edit.start : edit.stop])
     return bytes(text)
+
+
+def _facts(policy: Policy) -> list[Fact]:
+    return [f for f in policy.facts if f.subject.startswith(PREFIX)]
 
 
 def _line(data: bytes, at: int) -> int:
@@ -135,8 +162,7 @@ def _admit(facts: list[Fact], sources: Mapping[str, bytes], texts: Mapping[str, 
     return admitted
 
 
-def _edit(path: str, data: bytes, values: MacroFacts, macros: Mapping[str, Fact], policy: Policy, out: Natives) -> bool:
-    branches = fold(data, values)
+def _edit(path: str, data: bytes, branches: Branches, macros: Mapping[str, Fact], policy: Policy, out: Natives) -> bool:
     if not branches.gone and not branches.renamed:
         return False
     starts = [0]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overla
 from pruner.pipeline.package import packaging
 from pruner.policy import load, load_case, select
 from pruner.source import open_snapshot, read_tree
+from pruner.verify.rules import read_ahead, take_read
 
 Progress = Callable[[str, float], None]
 
@@ -53,9 +55,11 @@ class RunOptions:
 @collector_paused()
 def run(options: RunOptions, progress: Progress) -> RunResult:
     """Prune, check, write. Raises PruneError when the input cannot be worked on."""
-    policy = load(options.rules)
     progress("read upstream", 0.0)
-    snapshot = open_snapshot(options.upstream, options.cache)
+    with ThreadPoolExecutor(1) as beside_it:  # hashing leaves the interpreter to the rules
+        opened = beside_it.submit(open_snapshot, options.upstream, options.cache)
+        policy = load(options.rules)
+        snapshot = opened.result()
     return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
 
 
@@ -179,9 +183,11 @@ def _analysed(
     def staged(stage: str, share: float) -> None:
         if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
             look.append(inventory.look_ahead(snapshot, policy, ahead))
+            ahead.send("rules", read_ahead, rules)  # the checks read them on their own
         progress(stage, share)
 
     def made(outcome: Outcome) -> None:
+        take_read(ahead.result("rules") or {})
         tables.append(stack.enter_context(beside(options.jobs, lambda: told(outcome))))
 
     forms = cache.load_files(store) if store is not None else {}

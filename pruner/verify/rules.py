@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +63,24 @@ class Stated:
     rules: set[str] = field(default_factory=set)  # ids of the rules that speak
 
 
-@lru_cache(maxsize=64)
+_PARSED: dict[str, Any] = {}  # rule files by their text: read once, however many checks ask; nobody changes an answer
+
+
 def _parsed(text: str) -> Any:
-    """One rule file, read once in a process however many checks ask for it; nobody changes the answer."""
-    return YAML(typ="safe", pure=True).load(text)
+    if text not in _PARSED:
+        _PARSED[text] = YAML(typ="safe", pure=True).load(text)
+    return _PARSED[text]
+
+
+def read_ahead(paths: Sequence[Path]) -> dict[str, Any]:
+    """Read rule files as :func:`read_rules` does; what is in them, for :func:`take_read` in another process."""
+    read_rules(paths)
+    return _PARSED
+
+
+def take_read(parsed: dict[str, Any]) -> None:
+    """Take what :func:`read_ahead` gave: these texts are not parsed again."""
+    _PARSED.update(parsed)
 
 
 def _load(path: Path) -> Any:
