@@ -102,6 +102,8 @@ class Absences:
             self.result.lost.append((target, symbol, item.line))
             if scope.kind == "module" and item.binds[0] not in self._read_upstream():
                 self.result.unread.append((self.module, target, symbol, item.line))
+            if scope.kind != "function" and not dropped:
+                self.result.eager.append((self.module, target, symbol, item.line))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
             if kind == "member" and isinstance(item.node, ast.AnnAssign):

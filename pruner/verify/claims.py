@@ -34,3 +34,4 @@ class FileResult:
     entries: int = 0  # table entries and enum members gone by a drop rule
     statements: int = 0  # canonical statements compared
     unread: list[tuple[str, str, str, int]] = field(default_factory=list)  # module, target, symbol, line
+    eager: list[tuple[str, str, str, int]] = field(default_factory=list)  # the same, of every import of a body

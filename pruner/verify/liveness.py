@@ -162,7 +162,7 @@ class Liveness:
             if name in words:
                 return f"is named in {path}"
         for row in self.plain.get(name, ()):
-            if row.path in holders or (module in self.loose and name not in self.members):
+            if row.path in holders or module in self.loose:
                 return f"may be the attribute {name} in {row.path}, where the module may be an object"
         for path, line, _ in self.getters.on_anything(name, headed=True):
             return f"may be read by getattr in {path}:{line}"

@@ -1,16 +1,21 @@
 """Imports that went: is anything that importing did lost with them?
 
 An import statement is a call of the module's body. A module that registers or patches something
-when imported must still be imported by some kept file, unless a rule drops it.
+when imported must still be imported by the module that imported it, itself or through others, unless
+a rule drops it: that some other module imports it is not enough, it may be loaded later or in another
+process. In an import cycle the order of the imports decides who finds whom half loaded, so an import
+there stays although nothing reads it.
 
-Blind to the order in which modules are loaded, but for imports that nothing read: those may be
-there for the order alone.
+Blind to what the order of loading changes outside a cycle, and to which process a function runs in
+that lost an import of its own.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+
+import networkx as nx
 
 from pruner.verify.claims import FileResult
 from pruner.verify.liveness import Liveness
@@ -26,15 +31,29 @@ class Lost:
         self.liveness = liveness
         self.world = liveness.world
         self.up = self.world.tree
+        self.output = output
         self.importers = output.importers() | {m for m in liveness.dynamic.reachable if output.tree.has_module(m)}
         self.problems: list[str] = []
         self.count = 0
         self._cause: dict[str, str] = {}
-        self._follows: dict[str, tuple[str, ...]] = {}
+        self._known: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._loads = self._graph()
+
+    def _graph(self) -> nx.DiGraph[str]:
+        """What loading a module of the output loads at once."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        for survey in self.output.surveys.values():
+            graph.add_node(survey.module)
+            for row in survey.imports:
+                if not row.lazy and not row.typing:
+                    graph.add_edges_from((survey.module, name) for name in self._modules(row.target, row.symbol or ""))
+        return graph
 
     def run(self, results: list[FileResult], effects: Effects) -> None:
         """Judge all removed imports of all compared files."""
         self._unread(results, effects)
+        self._ordered(results)
+        self._loaded(results, effects)
         pending: list[str] = []
         for result in results:
             for target, symbol, line in result.lost:
@@ -45,7 +64,8 @@ class Lost:
                         pending.append(module)
         while pending:
             later: list[str] = []
-            for module, effect, follows in effects(pending):
+            for module in pending:
+                effect, follows = self._does([module], effects)[module]
                 if effect:
                     self.problems.append(
                         f"{self._cause[module]}: no kept file imports {module} any more, which does more than define "
@@ -55,7 +75,15 @@ class Lost:
                     if self._is_lost(name):
                         self._cause[name] = self._cause[module]
                         later.append(name)
+            self._does(later, effects)
             pending = later
+
+    def _does(self, modules: Iterable[str], effects: Effects) -> dict[str, tuple[str, tuple[str, ...]]]:
+        """The first effect of a module's body, and what it imports in turn; of all that are known so far."""
+        fresh = sorted({name for name in modules if name not in self._known})
+        for name, effect, follows in effects(fresh) if fresh else ():
+            self._known[name] = (effect, follows)
+        return self._known
 
     def _modules(self, target: str, symbol: str) -> list[str]:
         names = [target]
@@ -72,10 +100,11 @@ class Lost:
     def _is_lost(self, module: str) -> bool:
         if module in self._cause or module in self.importers or module not in self.up.modules:
             return False
+        return not self._by_rule(module) and not self._is_root(module)
+
+    def _by_rule(self, module: str) -> bool:
         path = self.up.modules[module]
-        if self.world.ruled.drops_module(module, path) or self.liveness.dynamic.declared(module):
-            return False
-        return not self._is_root(module)
+        return self.world.ruled.drops_module(module, path) or self.liveness.dynamic.declared(module)
 
     def _is_root(self, module: str) -> bool:
         return bool(self.liveness.protected(module, "__module__", "variable")) or any(
@@ -102,12 +131,93 @@ class Lost:
         seen: set[str] = set()
         pending = [start]
         while pending:
-            fresh = [name for name in pending if name not in self._follows]
-            for name, _, follows in effects(fresh) if fresh else ():
-                self._follows[name] = follows
-            found = {name for module in pending for name in self._follows[module]}
+            known = self._does(pending, effects)
+            found = {name for module in pending for name in known[module][1]}
             if start in found or importer in found:
                 return True
             pending = sorted(found - seen)
             seen |= found
         return False
+
+    def _kept(self, target: str, symbol: str) -> str:
+        """The module that an import loads last, when the output has it."""
+        part = f"{target}.{symbol}"
+        goal = part if symbol and part in self.up.modules else target
+        return goal if self.output.tree.has_module(goal) else ""
+
+    def _ordered(self, results: list[FileResult]) -> None:
+        """``from .b import B`` in ``a`` is gone, and loading ``b`` loads ``a``: who comes first may be another now.
+
+        Where ``b`` came before ``c``, and ``c`` needs what ``b`` had bound by then, loading ``a`` fails without it.
+        """
+        graph = self._loads.copy()
+        rows = []
+        for result in results:
+            for module, target, symbol, line in result.eager:
+                goal = self._kept(target, symbol)
+                if goal:
+                    graph.add_edges_from((module, name) for name in self._modules(target, symbol))
+                    rows.append((result.path, module, goal, line, (line, target, symbol)))
+        number: dict[str, int] = {}
+        for index, members in enumerate(nx.strongly_connected_components(graph)):
+            number.update(dict.fromkeys(members, index))
+        for path, module, goal, line, key in rows:
+            if goal != module and number[goal] == number[module] and not self._before(path, module, goal, key):
+                self.problems.append(
+                    f"{path} (upstream line {line}): the import of {goal} is gone, which loads {module} again: the "
+                    "order in which the modules of this cycle are loaded may be another now"
+                )
+
+    def _before(self, path: str, module: str, goal: str, gone: tuple[int, str, str]) -> bool:
+        """Does an import before the removed one, or the rest of its statement, load ``goal`` all the same?"""
+        kept = {(r.target, r.symbol, r.bound) for r in self.output.surveys[path].imports if not r.lazy and not r.typing}
+        names = self.world.names(module)
+        others = self._loads.subgraph(set(self._loads) - {module})  # it is being loaded already
+        passed = False
+        for row in names.imports if names is not None else ():
+            passed |= (row.line, row.target, row.symbol or "") == gone
+            if row.line > gone[0] or (row.target, row.symbol, row.bound) not in kept:
+                continue
+            loaded = self._modules(row.target, row.symbol or "")
+            if goal in loaded:
+                return True
+            if not passed and any(goal in nx.descendants(others, name) for name in loaded if name in others):
+                return True
+        return False
+
+    def _have(self, module: str) -> set[str]:
+        """What the output loads whenever it loads this module; ``a.b`` loads ``a`` first."""
+        found: set[str] = set()
+        for name in self._modules(module, ""):
+            found |= {name} | (nx.descendants(self._loads, name) if name in self._loads else set())
+        return found
+
+    def _loaded(self, results: list[FileResult], effects: Effects) -> None:
+        """What a body's removed import ran is still run by what the same body imports."""
+        rows: list[tuple[str, str, set[str], set[str]]] = []  # place, goal, loaded all the same, to look at
+        for result in results:
+            for module, target, symbol, line in result.eager:
+                goal = self._kept(target, symbol)
+                if not goal:
+                    continue
+                have = self._have(module)
+                fresh = set(self._modules(target, symbol)) - have
+                if fresh:
+                    rows.append((f"{result.path} (upstream line {line})", goal, have, fresh))
+        while rows:
+            self._does({name for row in rows for name in row[3]}, effects)
+            later = []
+            for place, goal, have, fresh in rows:
+                found = next((name for name in sorted(fresh) if self._known[name][0] and not self._by_rule(name)), "")
+                if found:
+                    self.problems.append(
+                        f"{place}: the import of {goal} is gone, and nothing else in the file loads {found}, which does "
+                        f"more than define things when imported ({self._known[found][0]})"
+                    )
+                    continue
+                have |= fresh
+                follows = {name for module in fresh for name in self._known[module][1] if not self._by_rule(name)}
+                following = {part for name in follows for part in self._modules(name, "")} - have
+                if following:
+                    later.append((place, goal, have, following))
+            rows = later

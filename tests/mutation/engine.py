@@ -20,6 +20,7 @@ from pruner.pipeline.native import without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import placements
 from pruner.policy import load, select
+from pruner.scan.stores import find
 from pruner.source import read_tree
 from pruner.verify.rules import version_of
 from tests.mutation.equal import Readers
@@ -42,7 +43,9 @@ class Engine:
             outcome, self.marker = _specialise(
                 self.snapshot, admitted, stated, self.loader, 1, lambda name, share: None, GUARD
             )
-            broken = judge_all(self.snapshot, admitted.facts, self.loader, outcome, self.marker).rejected
+            broken = judge_all(
+                self.snapshot, admitted.facts, self.loader, outcome, self.marker, lambda path, data: find(data)
+            ).rejected
             if not broken:
                 break
             rejected |= set(broken)
