@@ -211,11 +211,12 @@ def planted_faults(
     """About ``count`` files that a faulty engine wrote. Raises ValueError when the sound one writes another output."""
     dice = random.Random(seed)
     engine = Engine(upstream, output, rules)
+    files = engine.files()
     say("marked")
-    for module, path in dice.sample(engine.files(), 25):
+    for module, path in dice.sample(files, min(25, len(files))):
         if engine.written(module, path)[0] != engine.kept(path):
             raise ValueError(f"{path}: the output was not made by this engine from these rules")
-    fresh = forked(lambda: _patched(engine, "none", [], dice.sample(engine.files(), 40), 1))
+    fresh = forked(lambda: _patched(engine, "none", [], dice.sample(files, min(40, len(files))), 1))
     if fresh:
         raise ValueError(f"{fresh[0].path}: written otherwise when nothing is remembered")
     each = max(2, count // (len(REWRITER) + len(SPANS) + 12))

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import forks, host, natives, tiny
+from . import forks, host, natives, parts, tiny
 from .describe import Describer
 
 LIMIT = 300.0  # seconds for one model; Triton's interpreter takes most of it
@@ -30,7 +30,7 @@ PROMPTS, LENGTH, DECODED = 2, 7, 2
 PREFILL_ONLY = frozenset({"v3 fp8"})
 BENCHMARKS = ("sglang.benchmark.one_batch", "sglang.bench_one_batch")  # one batch through the runner, by release
 WORDS = (
-    "--skip-tokenizer-init --random-seed 1 --dtype float16 --attention-backend triton --moe-runner-backend triton "
+    "--skip-tokenizer-init --random-seed 1 --attention-backend triton --moe-runner-backend triton "
     "--fp8-gemm-backend triton --sampling-backend pytorch --disable-cuda-graph --disable-radix-cache --page-size 1 --context-length 64 "
     "--max-total-tokens 256 --max-running-requests 4 --mem-fraction-static 0.5"
 )
@@ -122,20 +122,51 @@ def benchmark() -> Any:
     return importlib.import_module(BENCHMARKS[-1])
 
 
-def forward(name: str, models: Path) -> dict[str, Any]:
-    """One model: what its modules gave, the tokens, the native operations that were called."""
+def load(name: str, models: Path, dtype: str = "float16") -> tuple[Any, Any]:
+    """The benchmark's module, and a runner that holds the model."""
     from sglang.srt import server_args as module  # type: ignore[import-not-found]
 
     bench = benchmark()
     place = tiny.write(models, name)
     host.enter()
-    args = module.prepare_server_args(["--model-path", str(place), *WORDS.split()])
+    args = module.prepare_server_args(["--model-path", str(place), "--dtype", dtype, *WORDS.split()])
     if hasattr(module, "set_global_server_args_for_scheduler"):
         module.set_global_server_args_for_scheduler(args)
     bench.get_tokenizer = lambda *a, **k: None
     more = len(inspect.signature(bench.load_model).parameters) - 2  # the ranks, all 0
     held = bench.load_model(args, module.PortArgs.init_new(args), *[0] * more)[0]
-    runner = getattr(held, "torch_runner", held)
+    return bench, getattr(held, "torch_runner", held)
+
+
+def alone(name: str, models: Path) -> dict[str, Any]:
+    """The parts of one name, each called alone."""
+    recorder, model = Recorder(), name.partition(" ")[0]
+    runner = load("v3" if model == "v32" else model, models, "bfloat16")[1]
+
+    def note(row: str, given: Any) -> None:
+        recorder.rows.append([name, row, given if isinstance(given, str) else " ".join(map(digest, tensors(given)))])
+
+    {
+        "v3 formats": lambda: parts.formats(note),
+        "v3 bf16": lambda: parts.layers(runner.model, note),
+        "v2 bf16": lambda: parts.layers(runner.model, note),
+        "v32 indexer": lambda: parts.indexer(note),
+    }[name]()
+    return {
+        "steps": {},
+        "finite": True,
+        "layers": recorder.rows,
+        "routed": {},
+        "natives": dict(sorted(natives.called.items())),
+    }
+
+
+PARTS = ("v3 formats", "v3 bf16", "v2 bf16", "v32 indexer")
+
+
+def forward(name: str, models: Path) -> dict[str, Any]:
+    """One model: what its modules gave, the tokens, the native operations that were called."""
+    bench, runner = load(name, models)
     recorder = Recorder()
     recorder.watch(runner.model)
     if name == "nextn":
@@ -164,10 +195,10 @@ def run_all(models: Path, only: list[str], describer: Describer) -> dict[str, An
     def step(name: str) -> Callable[[], Any]:
         def run() -> dict[str, Any]:
             try:
-                return forward(name, models)
+                return (alone if name in PARTS else forward)(name, models)
             except (Exception, SystemExit) as error:
                 return {"failure": describer.failure(error)}
 
         return run
 
-    return forks.each(((name, step(name)) for name in tiny.TINY if not only or name in only), LIMIT)
+    return forks.each(((name, step(name)) for name in (*tiny.TINY, *PARTS) if not only or name in only), LIMIT)
