@@ -90,9 +90,9 @@ class Judge(Run):
         self.problems: Problems = {}
         self.only: frozenset[str] | None = None
 
-    def verdict(self, check: str, covered: str, problems: Sequence[str]) -> None:
+    def verdict(self, check: str, covered: str, problems: Sequence[str], figures: dict[str, Any] | None = None) -> None:
         """Keep all problems, not the first fifty."""
-        super().verdict(check, covered, problems)
+        super().verdict(check, covered, problems, figures)
         self.problems[check] = sorted(problems)
 
     def linted(self) -> tuple[list[str], list[str]]:

@@ -19,10 +19,14 @@ from tests.mutation.mutants import Mutant
 
 @dataclass(slots=True)
 class Score:
-    """A mutant and the checks that refuse it, each with its first sentence."""
+    """A mutant and the checks that refuse it, each with its first sentence.
+
+    ``equal`` says why one that nobody refuses is no fault, when that is shown (:mod:`tests.mutation.proof`).
+    """
 
     mutant: Mutant
     caught: dict[str, str] = field(default_factory=dict)
+    equal: str = ""
 
 
 def batches(mutants: Sequence[Mutant], size: int) -> Iterator[list[int]]:
@@ -80,23 +84,26 @@ def fresh(problems: Problems, clean: Problems) -> Problems:
     return {check: [text for text in texts if text not in clean.get(check, ())] for check, texts in problems.items()}
 
 
-def table(scores: Sequence[Score]) -> list[str]:
-    """By kind: mutants, caught, and how many each check alone would have caught."""
+def table(scores: Sequence[Score], checks: Sequence[str] = CHECKS) -> list[str]:
+    """By kind: mutants, no faults among them, caught, and how many each check alone would have caught."""
     kinds: dict[str, list[Score]] = {}
     for score in scores:
         kinds.setdefault(score.mutant.kind, []).append(score)
-    lines = ["| kind | mutants | caught | " + " | ".join(CHECKS) + " |", "| --- |" + " ---: |" * (len(CHECKS) + 2)]
+    head = "| kind | mutants | no faults | caught | "
+    lines = [head + " | ".join(checks) + " |", "| --- |" + " ---: |" * (len(checks) + 3)]
     for kind, rows in [*kinds.items(), ("all", list(scores))]:
         by = Counter(check for row in rows for check in row.caught)
-        cells = [kind, str(len(rows)), str(sum(bool(row.caught) for row in rows)), *(str(by[c]) for c in CHECKS)]
+        equal, caught = sum(bool(row.equal) for row in rows), sum(bool(row.caught) for row in rows)
+        cells = [kind, *map(str, (len(rows), equal, caught)), *(str(by[c]) for c in checks)]
         lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 
 def survivors(scores: Sequence[Score]) -> list[str]:
-    """Who was not caught, by name."""
+    """Who was not caught, by name, and why it is no fault when that is shown."""
     return [
         f"{score.mutant.kind}: {score.mutant.path}:{score.mutant.line} ({score.mutant.what})"
+        + (f": no fault: {score.equal}" if score.equal else "")
         for score in scores
         if not score.caught
     ]

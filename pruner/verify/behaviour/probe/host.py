@@ -91,6 +91,8 @@ def enter() -> None:
             if func in plain:
                 return args[0]
             named = {k: _there(v) if k == "device" else v for k, v in (kwargs or {}).items() if k != "pin_memory"}
+            if func is torch.mm and "out_dtype" in named:  # which the CPU's multiplication does not know
+                return func(*(value.to(named["out_dtype"]) for value in args))
             return func(*map(_there, args), **named)
 
     def _there(value: Any) -> Any:

@@ -3,8 +3,10 @@
 Prompts are run in one batch, then tokens one by one from the cache that the prompts filled. What every module of the
 model gives is noted as a digest, so two trees are equal bit for bit or the first module that differs is named.
 
+What these forwards do not reach is called alone (:mod:`pruner.verify.behaviour.probe.parts`).
+
 Blind to kernels that no reference stands for and that are not Triton's, to half of what depends on size, to more than
-one rank, and to bfloat16, which Triton's interpreter does not compute with.
+one rank, and to Triton's kernels in bfloat16, which its interpreter does not compute with.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def tensors(value: Any, depth: int = 0) -> Iterator[torch.Tensor]:
 
 def digest(value: torch.Tensor) -> str:
     """Type, shape and bytes of a tensor."""
-    data = value.detach().contiguous().view(torch.uint8).numpy().tobytes() if value.numel() else b""
+    data = value.detach().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes() if value.numel() else b""
     kind = str(value.dtype).removeprefix("torch.")
     return f"{kind}{list(value.shape)}:{hashlib.sha256(data).hexdigest()[:16]}".replace(" ", "")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -94,6 +95,25 @@ def fused_add_rmsnorm(input: Any, residual: Any, weight: Any, eps: float = 1e-6,
     """In place: the sum into ``residual``, its normalisation into ``input``."""
     residual.add_(input)
     input.copy_(rmsnorm(residual, weight, eps))
+
+
+@reference("flashinfer.norm.layernorm")
+def layernorm(input: Any, gemma: Any, beta: Any, eps: float = 1e-6) -> Any:
+    """Layer normalisation, in single precision."""
+    y = functional.layer_norm(input.float(), input.shape[-1:], gemma.float(), beta.float(), eps)
+    return y.to(input.dtype)
+
+
+@reference("jit.hadamard.hadamard_transform")
+def hadamard_transform(input: Any, out: Any, scale: float) -> None:
+    """Walsh-Hadamard transform of the last dimension, a power of two."""
+    x = input.float()
+    width = 1
+    while width < x.shape[-1]:
+        a, b = x.unflatten(-1, (-1, 2, width)).unbind(-2)
+        x = torch.stack((a + b, a - b), -2).flatten(-3)
+        width *= 2
+    out.copy_(x * scale)
 
 
 GATES: dict[str, Operation] = {
@@ -208,3 +228,45 @@ def per_token_group_quant(input: Any, out: Any, scales: Any) -> None:
     scale = groups.abs().amax(-1).clamp(min=1e-10) / top
     scales.copy_(scale)
     out.copy_((groups / scale[..., None]).clamp(-top, top).reshape(input.shape).to(out.dtype))
+
+
+@reference("deep_gemm.utils.align", "deep_gemm.align")
+def align(size: int, unit: int) -> int:
+    """The next multiple."""
+    return -(-size // unit) * unit
+
+
+@reference("deep_gemm.utils.get_tma_aligned_size", "deep_gemm.get_tma_aligned_size")
+def get_tma_aligned_size(size: int, element: int) -> int:
+    """The next number of elements of which all are 16 bytes."""
+    return align(size, 16 // element)
+
+
+@reference("deep_gemm.utils.layout.get_mn_major_tma_aligned_packed_ue8m0_tensor")
+def get_mn_major_tma_aligned_packed_ue8m0_tensor(scales: Any) -> Any:
+    """The exponents of powers of two, a byte each, four columns in an integer."""
+    exponents = (scales.view(torch.int32) >> 23).to(torch.uint8)
+    return functional.pad(exponents, (0, -scales.shape[-1] % 4)).contiguous().view(torch.int32)
+
+
+@reference("jit.per_tensor_quant_fp8.per_tensor_quant_fp8")
+def per_tensor_quant_fp8(input: Any, out: Any, scale: Any) -> None:
+    """One scale for all numbers."""
+    top = torch.finfo(out.dtype).max
+    scale.copy_(input.float().abs().amax() / top)
+    out.copy_((input.float() / scale).clamp(-top, top).to(out.dtype))
+
+
+E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
+
+
+@reference("flashinfer.fp4_quantize", "flashinfer.nvfp4_quantize", "flashinfer.nvfp4_kv_quantize")
+def fp4_quantize(input: Any, scale: Any, **layout: Any) -> tuple[Any, Any]:
+    """Blocks of 16: four bits for each number, two in a byte, a float8 scale for each block, as bytes; rows stay rows."""
+    rows = input.float().reshape(input.shape[0], -1, 16)
+    blocks = (rows.abs().amax(-1) / E2M1[-1] * scale).clamp(max=448.0).to(torch.float8_e4m3fn)
+    step = (blocks.float() / scale).clamp(min=1e-30)
+    wanted = rows / step[..., None]
+    bounds = torch.tensor([(a + b) / 2 for a, b in pairwise(E2M1)])
+    codes = (torch.bucketize(wanted.abs(), bounds) + 8 * (wanted < 0)).to(torch.uint8).reshape(input.shape[0], -1)
+    return codes[:, ::2] | codes[:, 1::2] << 4, blocks.view(torch.uint8)

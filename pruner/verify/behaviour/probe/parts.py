@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 Note = Callable[[str, Any], None]
 Step = Callable[[], Any]
 ERRORS = (Exception, SystemExit)
+IS_CUDA = torch.Tensor.is_cuda.__get__
 QUANTIZATION = "sglang.srt.layers.quantization"
 TOKENS = 5
 # Layers that compute in plain torch, in native operations that a reference stands for, or in no Triton kernel.
-ALONE = ("Linear", "RMSNorm", "LayerNorm", "MLP", "MoEGate", "Embedding", "ScalingRotaryEmbedding", "LMHead")
+ALONE = ("Linear", "RMSNorm", "LayerNorm", "MLP", "MoEGate", "Embedding")
 
 
 def drawn(*shape: int, scale: float = 1.0, dtype: torch.dtype = torch.bfloat16, seed: int = 11) -> torch.Tensor:
@@ -88,8 +90,8 @@ def _fp8(weight: torch.Tensor, square: list[int]) -> Iterator[tuple[str, Step]]:
 
 def _fp4(weight: torch.Tensor) -> Iterator[tuple[str, Step]]:
     def mxfp4() -> Any:
-        held, scale = part("mxfp4_tensor", "MXFP4QuantizeUtil.quantize")(weight, 32)
-        return getattr(held, "quantized_data", held), scale
+        held, scale = part("fp8_utils", "_MXFP4QuantizedData.quantize")(weight, 32)
+        return held.quantized_data, scale
 
     def blocked() -> Any:
         blocks = part("fp8_utils", "per_block_cast_to_fp8")(weight)
@@ -115,7 +117,7 @@ def _fp4(weight: torch.Tensor) -> Iterator[tuple[str, Step]]:
     def nvfp4(unpack: bool) -> Any:
         util = part("kvfp4_tensor", "NVFP4KVQuantizeUtil")
         given = util.quantize(cache, torch.tensor([0.01]))
-        return util.dequantize(*given) if unpack else given
+        return util.dequantize(given[0], given[1].reshape(len(cache), -1), given[2]) if unpack else given
 
     yield "FP4 cache unpacked", back
     yield "NVFP4 cache", lambda: nvfp4(False)
@@ -126,7 +128,7 @@ def _fp4(weight: torch.Tensor) -> Iterator[tuple[str, Step]]:
     )
     scales = drawn(256, 24, scale=3.0).abs().to(torch.float8_e4m3fn)
     yield "NVFP4 scales swizzled", lambda: part("utils", "swizzle_blockscale")(scales)
-    yield "NVFP4 scales for Marlin", lambda: part("marlin_utils_fp4", "nvfp4_marlin_process_scales")(scales)
+    yield "NVFP4 scales for Marlin", lambda: part("marlin_utils_fp4", "nvfp4_marlin_process_scales")(scales.half())
     yield (
         "MXFP4 scales for Marlin",
         lambda: part("marlin_utils_fp4", "mxfp4_marlin_process_scales")(drawn(64, 16).abs()).view(torch.uint8),
@@ -142,7 +144,7 @@ def layers(model: Any, note: Note) -> None:
 
 
 def _given(module: Any, kind: str) -> tuple[Any, ...]:
-    if kind.endswith(("Embedding", "LMHead")) and "Rotary" not in kind:
+    if kind.endswith("Embedding") and "Rotary" not in kind:
         return (torch.arange(TOKENS) * 7,)
     if "Rotary" in kind:
         width = module.rotary_dim
@@ -153,6 +155,14 @@ def _given(module: Any, kind: str) -> tuple[Any, ...]:
     if kind.endswith("Linear"):
         return (drawn(TOKENS, module.input_size),)
     return (drawn(TOKENS, module.weight.shape[-1]),)
+
+
+class OnDevice(TorchFunctionMode):
+    """Tensors say that they are on a GPU, to code that refuses others before it calls a kernel."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """Answer for ``is_cuda``; everything else goes its way."""
+        return True if func is IS_CUDA else func(*args, **(kwargs or {}))
 
 
 class Batch:
@@ -170,6 +180,8 @@ def indexer(note: Note) -> None:
     except ModuleNotFoundError:
         module = importlib.import_module("sglang.srt.layers.attention.nsa.nsa_indexer")
     heads, width, rope, rank, hidden = 8, 128, 64, 96, 256
+    torch.set_default_dtype(torch.bfloat16)
+    torch.set_grad_enabled(False)
     for interleaved in (True, False):  # the fused projections of a later release, and those of the paper
         made = module.Indexer(
             hidden_size=hidden,
@@ -188,16 +200,20 @@ def indexer(note: Note) -> None:
         for number, weight in enumerate(made.parameters()):
             weight.data.copy_(drawn(*weight.shape, scale=0.1, seed=20 + number).to(weight.dtype))
         x, low, positions = drawn(TOKENS, hidden), drawn(TOKENS, rank, seed=13), torch.arange(TOKENS)
-        made = made.to(torch.bfloat16)
         label = "interleaved" if interleaved else "halves"
         found = attempt(
             note,
             f"{label}: queries and keys",
-            lambda m=made, q=low, h=x, p=positions: m._get_q_k_bf16(q, h, p, False, Batch()),
+            lambda m=made, q=low, h=x, p=positions: _keys(m, q, h, p),
         )
         gates = attempt(note, f"{label}: head gates", lambda m=made, h=x: _gates(m, h))
         if found is not None and gates is not None:
             attempt(note, f"{label}: tokens", lambda f=found, g=gates: _chosen(f[0], f[1], g, 4))
+
+
+def _keys(made: Any, low: torch.Tensor, x: torch.Tensor, positions: torch.Tensor) -> Any:
+    with OnDevice():
+        return made._get_q_k_bf16(low, x, positions, False, Batch())
 
 
 def _gates(made: Any, x: torch.Tensor) -> torch.Tensor:
