@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from pruner.verify.claims import FileResult
 from pruner.verify.liveness import Liveness
 from pruner.verify.output import Output
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Effects = Callable[[list[str]], list[tuple[str, str, tuple[str, ...]]]]
 
@@ -41,6 +43,8 @@ class Lost:
 
     def _graph(self) -> nx.DiGraph[str]:
         """What loading a module of the output loads at once."""
+        import networkx as nx  # here: a run on what is known compares nothing, and it takes a quarter of a second
+
         graph: nx.DiGraph[str] = nx.DiGraph()
         for survey in self.output.surveys.values():
             graph.add_node(survey.module)
@@ -150,6 +154,8 @@ class Lost:
 
         Where ``b`` came before ``c``, and ``c`` needs what ``b`` had bound by then, loading ``a`` fails without it.
         """
+        import networkx as nx
+
         graph = self._loads.copy()
         rows = []
         for result in results:
@@ -170,6 +176,8 @@ class Lost:
 
     def _before(self, path: str, module: str, goal: str, gone: tuple[int, str, str]) -> bool:
         """Does an import before the removed one, or the rest of its statement, load ``goal`` all the same?"""
+        import networkx as nx
+
         kept = {(r.target, r.symbol, r.bound) for r in self.output.surveys[path].imports if not r.lazy and not r.typing}
         names = self.world.names(module)
         others = self._loads.subgraph(set(self._loads) - {module})  # it is being loaded already
@@ -187,6 +195,8 @@ class Lost:
 
     def _have(self, module: str) -> set[str]:
         """What the output loads whenever it loads this module; ``a.b`` loads ``a`` first."""
+        import networkx as nx
+
         found: set[str] = set()
         for name in self._modules(module, ""):
             found |= {name} | (nx.descendants(self._loads, name) if name in self._loads else set())

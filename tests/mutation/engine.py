@@ -14,6 +14,7 @@ from pruner.edit import apply
 from pruner.model import Edit, Fact, Policy, Snapshot
 from pruner.passes import Call, rewrite
 from pruner.pipeline.admitted import judge_all
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.engine import _specialise
 from pruner.pipeline.load import Loader
 from pruner.pipeline.native import without_macros
@@ -41,7 +42,7 @@ class Engine:
         while True:  # as the engine does: a fact that a live store breaks is nobody's assumption
             admitted = replace(self.policy, facts=tuple(f for f in self.policy.facts if f not in rejected))
             outcome, self.marker = _specialise(
-                self.snapshot, admitted, stated, self.loader, 1, lambda name, share: None, GUARD
+                self.snapshot, admitted, stated, self.loader, 1, lambda name, share: None, GUARD, Ahead(1)
             )
             broken = judge_all(
                 self.snapshot, admitted.facts, self.loader, outcome, self.marker, lambda path, data: find(data)

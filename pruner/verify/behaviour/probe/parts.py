@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 Note = Callable[[str, Any], None]
 Step = Callable[[], Any]
 ERRORS = (Exception, SystemExit)
-IS_CUDA = torch.Tensor.is_cuda.__get__
+IS_CUDA: Any = torch.Tensor.is_cuda
 QUANTIZATION = "sglang.srt.layers.quantization"
 TOKENS = 5
 # Layers that compute in plain torch, in native operations that a reference stands for, or in no Triton kernel.
@@ -162,7 +162,7 @@ class OnDevice(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Answer for ``is_cuda``; everything else goes its way."""
-        return True if func is IS_CUDA else func(*args, **(kwargs or {}))
+        return True if getattr(func, "__self__", None) is IS_CUDA else func(*args, **(kwargs or {}))
 
 
 class Batch:
