@@ -178,3 +178,7 @@ class Policy:
     shown: dict[str, str] = field(
         default_factory=dict, compare=False, repr=False
     )  # file name -> path for a person, this run
+    tables: tuple[str, ...] = field(
+        default=(), compare=False, repr=False
+    )  # paths of what 'capabilities' name, this run
+    read: str = field(default="", compare=False, repr=False)  # digest of the bytes of all that was read for it

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from pruner.model import Finding, Outcome, Policy, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, severed, stored
 from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
-from pruner.pipeline.capability import capabilities, catalogues
+from pruner.pipeline.capability import capabilities as capable
+from pruner.pipeline.capability import catalogues
+from pruner.policy import load
+from pruner.verify import capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,12 @@ class Told:
 
     able: tuple[dict[str, Any], tuple[Finding, ...]] | None
     guard: bytes  # empty: there is none
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    policy: Policy
+    digests: dict[str, str]  # of each file that was read for it
 
 
 def told(
@@ -33,12 +43,12 @@ def told(
     facts: Path | None,
 ) -> Told:
     """What the tables of both trees tell."""
-    name = cache.key(snapshot, policy, "told", below, *_digests(rules)) if store is not None else ""
+    name = cache.key(snapshot, policy, "told", below, policy.read) if store is not None else ""
     known = cache.load(store, name, Told) if store is not None else None
     if known is not None:
         return known
     trees = catalogues(snapshot, outcome, rules if facts is None else ())
-    able = capabilities(snapshot, policy, rules, trees) if facts is None else None
+    able = capable(snapshot, policy, rules, trees) if facts is None else None
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     text = b""
     if used or below.startswith("sglang/"):
@@ -86,8 +96,8 @@ def _inventory(
 
 def verdicts(
     snapshot: Snapshot,
+    policy: Policy,
     aside: Path,
-    rules: Sequence[Path],
     checks: object,
     store: Path,
     check: Callable[[], list[Verdict]],
@@ -100,7 +110,7 @@ def verdicts(
             total.update(
                 path.relative_to(aside).as_posix().encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest()
             )
-    total.update("".join(_digests(rules)).encode())
+    total.update(policy.read.encode())
     name = hashlib.sha256(f"verdicts {total.hexdigest()} {cache.tool_digest()} {snapshot.digest}".encode()).hexdigest()
     known = cache.load(store, name, list)
     if known is None:
@@ -109,13 +119,34 @@ def verdicts(
     return known
 
 
-def _digests(rules: Sequence[Path]) -> list[str]:
-    """Of the rule files with everything beside them that they may extend."""
-    files = sorted({path for rule in rules for path in (*_beside(Path(rule)), Path(rule))})
-    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+def read_policy(rules: Sequence[Path], store: Path | None) -> Policy:
+    """The policy of these rule files; its ``read`` covers every file that it and the checks read for them.
+
+    Raises PruneError as :func:`pruner.policy.load` does; only a policy without a fault is remembered.
+    """
+    given = [Path(rule).as_posix() for rule in rules]
+    name = hashlib.sha256("\0".join(("policy", cache.tool_digest(), os.getcwd(), *given)).encode()).hexdigest()
+    known = cache.load(store, name, _Read) if store is not None else None
+    if known is not None and known.digests == _digests(known.digests):
+        return replace(known.policy, read=_together(known.digests))
+    found = load(rules)
+    files = [*found.shown.values(), *found.tables, *(capabilities.table_of(Path(t)).as_posix() for t in found.tables)]
+    digests = _digests(files)
+    if store is not None and "" not in digests.values():
+        cache.store(store, name, _Read(found, digests))
+    return replace(found, read=_together(digests))
 
 
-def _beside(rule: Path) -> Iterator[Path]:
-    """Rule files and tables of capabilities in a rule file's folder and below."""
-    yield from rule.parent.rglob("*.yaml")
-    yield from rule.parent.rglob("*.csv")
+def _digests(files: Iterable[str]) -> dict[str, str]:
+    """Of each file's bytes; empty for one that cannot be read."""
+    found = {}
+    for file in sorted(set(files)):
+        try:
+            found[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+        except OSError:
+            found[file] = ""
+    return found
+
+
+def _together(digests: Mapping[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(digests.items())).encode()).hexdigest()

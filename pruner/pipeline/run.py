@@ -28,7 +28,7 @@ from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
 from pruner.pipeline.package import packaging
-from pruner.policy import load, load_case, select
+from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
 from pruner.verify.rules import read_ahead, take_read
 
@@ -58,7 +58,7 @@ def run(options: RunOptions, progress: Progress) -> RunResult:
     progress("read upstream", 0.0)
     with ThreadPoolExecutor(1) as beside_it:  # hashing leaves the interpreter to the rules
         opened = beside_it.submit(open_snapshot, options.upstream, options.cache)
-        policy = load(options.rules)
+        policy = remembered.read_policy(options.rules, options.cache if options.cache != Path() else None)
         snapshot = opened.result()
     return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
 
@@ -249,11 +249,11 @@ def _emit_checked(
             aside = Path(folder, "tree")
             emit.emit_output(snapshot, outcome, aside, extra)
             progress("verify", 0.0)
-            return [*_verdicts(snapshot, aside, options, rules, facts), *unasked()]
+            return [*_verdicts(snapshot, policy, aside, options, rules, facts), *unasked()]
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)
-    verdicts = _verdicts(snapshot, aside, options, rules, facts)
+    verdicts = _verdicts(snapshot, policy, aside, options, rules, facts)
     if facts is None:
         verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
@@ -279,7 +279,7 @@ def _emit_checked(
 
 
 def _verdicts(
-    snapshot: Snapshot, aside: Path, options: RunOptions, rules: Sequence[Path], facts: Path | None
+    snapshot: Snapshot, policy: Policy, aside: Path, options: RunOptions, rules: Sequence[Path], facts: Path | None
 ) -> list[Verdict]:
     def check() -> list[Verdict]:
         return verify.run(
@@ -294,4 +294,4 @@ def _verdicts(
 
     if options.cache == Path() or facts is not None:
         return check()
-    return remembered.verdicts(snapshot, aside, rules, options.checks, options.cache, check)
+    return remembered.verdicts(snapshot, policy, aside, options.checks, options.cache, check)

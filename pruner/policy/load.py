@@ -25,6 +25,7 @@ class _Loading:
     stated: Stated = field(default_factory=Stated)
     names: dict[Path, str] = field(default_factory=dict)  # every file met -> its stable name
     shown: dict[str, str] = field(default_factory=dict)  # stable name -> the path that a person gave
+    tables: list[str] = field(default_factory=list)  # what 'capabilities' name
     open_files: list[Path] = field(default_factory=list)  # the chain of 'extends' being followed
 
 
@@ -42,7 +43,7 @@ def load(paths: Sequence[Path]) -> Policy:
         _read_file(loading, path, path.name, None)
     policy = assemble(loading.stated, loading.faults, tuple(sorted(set(loading.names.values()))))
     loading.faults.stop_if_any()
-    return replace(policy, shown=loading.shown)
+    return replace(policy, shown=loading.shown, tables=tuple(sorted(loading.tables)))
 
 
 def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | None) -> None:
@@ -80,7 +81,7 @@ def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | Non
                 place = Diagnostic(file.shown, base.location.line, base.location.column, "error", "", "")
                 _read_file(loading, path.parent / base.value, _beside(name, base.value), place)
         elif key.value == "capabilities":
-            _capabilities(file, path, node)
+            _capabilities(loading, file, path, node)
         elif key.value == "lift":
             loading.stated.lifted += [
                 (t.value, loading.stated.note(file, t.location)) for t in file.texts(node, "'lift'")
@@ -92,13 +93,14 @@ def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | Non
     loading.open_files.pop()
 
 
-def _capabilities(file: RuleFile, path: Path, node: Node) -> None:
+def _capabilities(loading: _Loading, file: RuleFile, path: Path, node: Node) -> None:
     """Check the key's shape; the verifier reads what it names."""
     parts = dict(file.mapping(node, "'capabilities'"))
     for name, value in parts.items():
         if name.value not in ("places", "column"):
             file.unknown_key(name, "'capabilities'", ("places", "column"))
         elif (text := file.text(value, f"'{name.value}'")) is not None and name.value == "places":
+            loading.tables.append((path.parent / text.value).as_posix())
             if not (path.parent / text.value).is_file():
                 file.fault(value, codes.UNREADABLE, f"no file {text.value}", "the path is relative to this file")
     if {name.value for name in parts} != {"places", "column"}:

@@ -73,6 +73,11 @@ def _yaml(path: Path) -> dict[str, Any]:
         raise cannot(path.name, "PR401", f"the verifier cannot read it: {error}") from error
 
 
+def table_of(path: Path) -> Path:
+    """The table that a file of places names. Raises PruneError when the file cannot be read."""
+    return path.parent / str(_yaml(path).get("table", ""))
+
+
 def _wanted(path: Path, column: str) -> Wanted:
     places = _yaml(path)
     table = path.parent / str(places.get("table", ""))

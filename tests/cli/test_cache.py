@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pruner.pipeline import RunOptions, load, run
+from pruner import policy
+from pruner.pipeline import RunOptions, load, remembered, run
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "examples" / "shop"
@@ -114,6 +115,41 @@ def test_whatever_happens_to_the_cache_the_output_is_the_same(
 ) -> None:
     harm(cache)
     assert pruned(tmp_path / "again", cache) == fresh
+
+
+BASE = """\
+rules:
+  - {id: no-hip, assume: {app.hip: false}, because: an example}
+"""
+# rules.yaml extends a file in another folder, which names a table in a third: each of them can change alone
+RULE_FILES = {
+    "mine/rules.yaml": "extends: [../base/base.yaml]\nrules:\n  - {id: root, root: [app.main], because: an example}\n",
+    "base/base.yaml": "capabilities: {places: ../data/places.yaml, column: mine}\n" + BASE,
+    "data/places.yaml": "table: ../tables/table.csv\nkinds: {}\n",
+    "tables/table.csv": "kind,key,mine\n",
+}
+
+
+@pytest.mark.parametrize("changed", RULE_FILES)
+def test_rule_files_are_read_again_when_one_that_they_lead_to_changes(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in RULE_FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    rules, cache = [tmp_path / "mine/rules.yaml"], tmp_path / "cache"
+    first = remembered.read_policy(rules, cache)
+    reads: list[object] = []
+    monkeypatch.setattr(remembered, "load", lambda paths: reads.append(paths) or policy.load(paths))
+    again = remembered.read_policy(rules, cache)
+    assert not reads
+    assert (again, again.read, again.shown) == (first, first.read, first.shown)
+    with (tmp_path / changed).open("a") as file:
+        file.write("# more\n" if changed.endswith("yaml") else "other,key,keep\n")
+    later = remembered.read_policy(rules, cache)
+    assert reads == [rules]
+    assert later.read != first.read
+    assert later == policy.load(rules)
 
 
 def test_a_changed_file_is_read_again_and_the_others_are_not(
