@@ -165,12 +165,19 @@ def _item(text: bytes, head: bytes, start: int, stop: int, body: bool, hidden: b
         owner, own, rest = name
         if own and (body or (_AFTER.fullmatch(rest) and not _ARGUMENTS.search(text[start:stop]))):
             bound = frozenset(n for n in (owner, own) if n)
-            return Item("function" if body or explicit else "prototype", bound, start, stop, local)
+            # `extern template` says that another source has it, `template void f<int>();` that this one does
+            here = body or (explicit and not plain.startswith(b"extern"))
+            return Item("function" if here else "prototype", bound, start, stop, local)
     outside = _outside(plain)
     value = plain.partition(b"=")[2]  # one that calls something may register something
-    if b"(" not in _no_angles(plain.partition(b"=")[0]) + value and len(outside.split()) > 1:
+    several = b"," in re.sub(rb"\{.*\}", b"", text[start:stop].partition(b"=")[2], flags=re.DOTALL)
+    if not several and b"(" not in _no_angles(plain.partition(b"=")[0]) + value and len(outside.split()) > 1:
         local = local or _HIDDEN.search(outside) is not None
-        return Item("variable", frozenset(words(plain.partition(b"=")[0])), start, stop, local)
+        bound = frozenset(
+            w[-1].decode() for part in outside.partition(b"=")[0].split(b",") if (w := _WORD.findall(part))
+        )
+        kind = "prototype" if plain.startswith(b"extern") and not value else "variable"
+        return Item(kind, bound, start, stop, local and kind == "variable")
     return Item("opaque", frozenset(words(text[start:stop])), start, stop, local)
 
 

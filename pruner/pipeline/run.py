@@ -28,6 +28,7 @@ from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
 from pruner.pipeline.package import packaging
+from pruner.pipeline.readme import readme
 from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
 from pruner.verify.rules import read_ahead, take_read
@@ -216,7 +217,7 @@ def _extra(
 ) -> tuple[dict[str, bytes], str]:
     """Files that upstream does not have (manifest, guard, packaging, notice), and the digest of the build."""
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    extra = packaging(snapshot, outcome, root)
+    extra = packaging(snapshot, outcome, root) | readme(snapshot, policy, outcome)
     digest = ""
     if guarding:
         digest = identity.digest(snapshot, outcome, root + below, guarding, frozenset({*extra, "PRUNED.json"}))

@@ -48,7 +48,7 @@ void spare(at::Tensor x);
 """
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
-project(kernels LANGUAGES CXX)
+project(kernels LANGUAGES NONE)
 # "csrc/comment.cu" is none
 set(SOURCES
     "csrc/extension.cc"
@@ -61,6 +61,11 @@ set(SOURCES
     "csrc/helper.cu"
     "${other_SOURCE_DIR}/csrc/theirs.cu"
 )
+foreach(source IN LISTS SOURCES)
+    if(NOT source MATCHES "theirs" AND NOT EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+        message(FATAL_ERROR "no ${source}")
+    endif()
+endforeach()
 """
 TREE = {
     "LICENSE": "Apache\n",

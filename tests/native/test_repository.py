@@ -84,6 +84,13 @@ def test_the_rest_of_the_repository(pruned: Path) -> None:
     assert "other/python/elsewhere/tool.py" in kept, "no rule speaks of this package"
 
 
+def test_one_readme_says_what_this_is(pruned: Path) -> None:
+    text = (pruned / "out/README.md").read_text()
+    assert "whole thing" not in text and "0.5.9" in text and "rules.yaml" in text and "sgl-model-gateway" in text
+    assert "prune --rules" in text and str(pruned) not in text
+    assert (pruned / "out/NOTICE").read_text().startswith("This tree was made from sglang 0.5.9")
+
+
 def test_each_removal_has_its_cause(pruned: Path) -> None:
     rows = json.loads((pruned / "reports/ledger.json").read_text())["removals"]
     said = {(r["what"], r["name"]): r for r in rows if r["path"].startswith("sgl-kernel/")}
@@ -96,6 +103,17 @@ def test_each_removal_has_its_cause(pruned: Path) -> None:
         assert said[what, name]["cause"]["rules"] == ["repository.ops"], (what, name)
     languages = json.loads((pruned / "reports/report.json").read_text())["by_language"]
     assert {"CUDA", "C/C++", "Rust", "JSON", "Python"} <= {row["language"] for row in languages}
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+def test_cmake_still_configures(pruned: Path, tmp_path: Path) -> None:
+    for number, change in enumerate((None, "csrc/helper.cu")):
+        kernel = shutil.copytree(pruned / "out/sgl-kernel", tmp_path / f"{number}")
+        if change:
+            (kernel / change).unlink()
+        command = ["cmake", "-S", str(kernel), "-B", str(tmp_path / f"{number}-build")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode == 0) == (change is None), done.stderr
 
 
 def judge(pruned: Path, folder: Path, changes: dict[str, str | None]) -> dict[str, tuple[str, ...]]:
@@ -132,7 +150,7 @@ K = "sgl-kernel/"
         (K + "include/ops.h", "void norm(at::Tensor& x);\n", "", "registers and declares no operation"),
         (K + "CMakeLists.txt", '    "csrc/norm.cu"\n', "", "no longer lists"),
         (K + "CMakeLists.txt", '    "csrc/norm.cu"\n', '    "csrc/norm.cu"\n    csrc/gate/only_gate.cu\n', "lists sgl-kernel/csrc/gate"),
-        (K + "CMakeLists.txt", "project(kernels LANGUAGES CXX)\n", "", "names no source that is"),
+        (K + "CMakeLists.txt", "project(kernels LANGUAGES NONE)\n", "", "names no source that is"),
         (K + "csrc/helper.cu", None, "", "uses helper"),
         (K + "csrc/helper.cu", None, "", "lists sgl-kernel/csrc/helper.cu"),
         (K + "csrc/norm.cu", "  spare(x);\n", "", "norm.cu"),
