@@ -2,6 +2,7 @@
 
 run UPSTREAM OUTPUT --work DIR --results DIR   cells, one line of ``cells.jsonl`` each
 bench UPSTREAM OUTPUT ...                      speed, into ``bench.jsonl``
+meet UPSTREAM OUTPUT ...                       trees that work together, into ``meetings.jsonl``
 plan                                           the cells and what is not run
 """
 
@@ -18,6 +19,7 @@ from typing import Any
 from pruner.parity import bench
 from pruner.parity.cells import CELLS, NOT_RUN, Cell
 from pruner.parity.driver import ALIKE, SCHEMA, Run, make_checkpoints
+from pruner.parity.meeting import MEETINGS, meet
 from pruner.parity.server import Host, card
 
 BENCHES: dict[str, Callable[[Run], dict[str, Any]]] = {
@@ -31,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line."""
     top = argparse.ArgumentParser(prog="python -m pruner.parity")
     commands = top.add_subparsers(dest="command", required=True)
-    for name in ("run", "bench"):
+    for name in ("run", "bench", "meet"):
         command = commands.add_parser(name)
         command.add_argument("upstream", type=Path, help="folder that holds upstream's sglang/")
         command.add_argument("output", type=Path, help="folder that holds the generated sglang/")
@@ -67,6 +69,13 @@ def main(words: Sequence[str]) -> int:
     run = Run(host, trees, options.results.resolve(), options.seconds, options.slots, options.limit)
     run.trace = not options.no_trace
     only, skip = set(filter(None, options.only.split(","))), set(options.skip.split(","))
+    if options.command == "meet":
+        chosen = [one for one in MEETINGS if (one.name in only or not only) and one.name not in skip]
+        worst = 0
+        for record in meet(host, trees, run.results, chosen, options.slots, options.limit):
+            print(json.dumps(record), flush=True)
+            worst = max(worst, 3 if record["result"] == "differs" else 0)
+        return worst
     return cells(run, only, skip, options.cards) if options.command == "run" else benches(run, only, skip)
 
 

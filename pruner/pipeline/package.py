@@ -1,8 +1,4 @@
-"""Packaging of the generated tree: ``pyproject.toml`` with what kept code imports, and NOTICE.
-
-A dependency goes only when the table below knows its import names and no kept file holds one
-of them, as an import or as text. What the table does not know stays.
-"""
+"""Packaging of the generated tree: ``pyproject.toml`` with what kept code imports, and NOTICE."""
 
 from __future__ import annotations
 
@@ -10,24 +6,8 @@ import re
 from email.parser import Parser
 
 from pruner.model import Outcome, Snapshot
+from pruner.pipeline.needs import Dropped, sort_out
 
-# Distribution → import names, for dependencies that serve what rules can take away.
-_IMPORTS: dict[str, tuple[str, ...]] = {
-    "av": ("av",),
-    "blobfile": ("blobfile",),
-    "decord2": ("decord",),
-    "easydict": ("easydict",),
-    "gguf": ("gguf",),
-    "helion": ("helion",),
-    "humming-kernels": ("humming", "humming_kernels"),
-    "mistral-common": ("mistral_common",),
-    "modelscope": ("modelscope",),
-    "timm": ("timm",),
-    "torchaudio": ("torchaudio",),
-    "torchcodec": ("torchcodec",),
-    "openai-harmony": ("openai_harmony",),
-    "soundfile": ("soundfile",),
-}
 _DROPPED_EXTRAS = frozenset({"diffusion", "test", "all", "dev"})
 
 NOTICE = """This tree was made from {name} {version} by prune. Parts were removed; where a removal asked for it, a
@@ -37,42 +17,23 @@ rules and the kept line ranges of every file. The licence of the upstream projec
 """
 
 
-def packaging(snapshot: Snapshot, outcome: Outcome, root: str) -> dict[str, bytes]:
-    """Extra files for a wheel's tree; nothing for trees without ``*.dist-info/METADATA``."""
+def packaging(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, bytes], tuple[Dropped, ...]]:
+    """Extra files for a wheel's tree, and the dependencies that went; nothing for trees without ``*.dist-info/METADATA``."""
     metadata = next((f.path for f in snapshot.files if f.path.endswith(".dist-info/METADATA")), None)
     if metadata is None:
-        return {}
+        return {}, ()
     header = Parser().parsestr(snapshot.read(metadata).decode("utf-8", "replace"))
     name, version = header["Name"], header["Version"]
-    words = _words(snapshot, outcome)
-    needed = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r and _is_needed(r, words)]
+    plain = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r]
+    needed, dropped = sort_out(plain, snapshot, outcome)
     scripts = _scripts(snapshot, metadata.rpartition("/")[0])
     licence = next((f.path for f in snapshot.files if f.path.endswith("/licenses/LICENSE")), None)
     text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
     if licence is None:
         text = text.replace('license = {file = "LICENSE"}\n', "")
     more = {"LICENSE": snapshot.read(licence)} if licence else {}
-    return more | {"pyproject.toml": text.encode(), "NOTICE": NOTICE.format(name=name, version=version).encode()}
-
-
-def _words(snapshot: Snapshot, outcome: Outcome) -> set[str]:
-    wanted = {w for names in _IMPORTS.values() for w in names}
-    pattern = re.compile(rb"\b(" + b"|".join(w.encode() for w in sorted(wanted)) + rb")\b")
-    found: set[str] = set()
-    for file in snapshot.files:
-        if not file.path.endswith(".py") or file.link:
-            continue
-        data = outcome.files.get(file.path, b"")
-        if file.path in outcome.files and data is None:
-            continue
-        found.update(m.decode() for m in pattern.findall(data or snapshot.read(file.path)))
-    return found
-
-
-def _is_needed(requirement: str, words: set[str]) -> bool:
-    match = re.match(r"[A-Za-z0-9._-]+", requirement)
-    known = _IMPORTS.get(re.sub(r"[-_.]+", "-", match.group().lower())) if match else None
-    return known is None or any(w in words for w in known)
+    notice = NOTICE.format(name=name, version=version)
+    return more | {"pyproject.toml": text.encode(), "NOTICE": notice.encode()}, dropped
 
 
 def _extras(header: object) -> dict[str, list[str]]:

@@ -26,6 +26,7 @@ from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
+from pruner.pipeline.needs import Dropped
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.pipeline.readme import readme
@@ -110,7 +111,7 @@ def _run(
             if able is not None:
                 outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
             counted = report.counts(able[0]) if able is not None else None
-            extra, digest = _extra(snapshot, policy, outcome, below, told.guard, counted)
+            extra, digest, dropped = _extra(snapshot, policy, outcome, below, told.guard, counted)
             progress("write", 0.0)
             try:
                 verdicts = _emit_checked(
@@ -122,6 +123,8 @@ def _run(
             refuted = any(v.result == "refuted" for v in verdicts)
             lines = report.account(snapshot, policy, outcome, extra)
             document = report.build(snapshot, policy, outcome, verdicts, extra=extra, capabilities=counted, lines=lines)
+            if dropped:
+                document["packaging"] = {"dropped": [row.document() for row in dropped]}
             if over is not None:
                 document["overlay"] = over.document()
             if reports is not None:
@@ -214,16 +217,17 @@ def _extra(
     below: str,
     guarding: bytes,
     counted: dict[str, Any] | None,
-) -> tuple[dict[str, bytes], str]:
-    """Files that upstream does not have (manifest, guard, packaging, notice), and the digest of the build."""
+) -> tuple[dict[str, bytes], str, tuple[Dropped, ...]]:
+    """Files that upstream does not have (manifest, guard, packaging, notice), the digest of the build, dropped dependencies."""
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    extra = packaging(snapshot, outcome, root) | readme(snapshot, policy, outcome)
+    extra, dropped = packaging(snapshot, outcome)
+    extra |= readme(snapshot, policy, outcome)
     digest = ""
     if guarding:
         digest = identity.digest(snapshot, outcome, root + below, guarding, frozenset({*extra, "PRUNED.json"}))
         extra[root + below] = identity.signed(guarding, digest)
     extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted, digest=digest)
-    return extra, digest
+    return extra, digest, dropped
 
 
 def _emit_checked(

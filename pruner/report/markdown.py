@@ -23,6 +23,7 @@ def report_markdown(document: Mapping[str, Any]) -> str:
         ("Removed, by kind", _kinds(document)),
         ("Capabilities", _capabilities(document)),
         ("Names that should be gone", _residue(document)),
+        ("Dependencies that went", _packaging(document)),
         ("Overlay", _overlay(document)),
         ("Findings", _findings(document)),
         ("Checks", _verdicts(document)),
@@ -140,6 +141,13 @@ def _residue(document: Mapping[str, Any]) -> list[str]:
         out += ["", "Entries that allow nothing here:", ""]
         out += [f"- {row['rule']}: {code(' '.join(row['name']))} in {code(' '.join(row['path']))}" for row in idle]
     return out
+
+
+def _packaging(document: Mapping[str, Any]) -> list[str]:
+    """Each requirement that removed code alone imported."""
+    rows = (document.get("packaging") or {}).get("dropped", ())
+    cells = [(code(row["requirement"]), f"{row['files']}", code(row["places"][0])) for row in rows]
+    return table(("requirement", "removed files that imported it", "the first"), cells) if rows else []
 
 
 def _overlay(document: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,122 @@
+"""Which of upstream's dependencies the generated tree still needs.
+
+One goes only when removed files alone imported it. What kept code names, in an import of any kind or as the text of
+one, stays; so does what upstream itself never imports (it may be there for another package, or under a name that
+nobody here knows).
+
+Blind to packages that are imported under a name that is put together at run time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pruner.model import Outcome, Snapshot
+
+# Distribution → import names, where one is not the other.
+_IMPORTS: dict[str, tuple[str, ...]] = {
+    "apache-tvm-ffi": ("tvm_ffi",),
+    "cuda-python": ("cuda",),
+    "decord2": ("decord",),
+    "flash-attn-4": ("flash_attn",),
+    "flashinfer-python": ("flashinfer",),
+    "humming-kernels": ("humming", "humming_kernels"),
+    "ipython": ("IPython",),
+    "nvidia-cutlass-dsl": ("cutlass",),
+    "nvidia-ml-py": ("pynvml",),
+    "pillow": ("PIL",),
+    "py-spy": ("py-spy", "py_spy"),
+    "python-multipart": ("multipart", "python_multipart"),
+    "pyzmq": ("zmq",),
+    "quack-kernels": ("quack",),
+    "sgl-deep-gemm": ("deep_gemm",),
+    "sglang-kernel": ("sgl_kernel",),
+}
+# Other packages need these without requiring them: fastapi reads forms, transformers old vocabularies; JIT builds run ninja.
+_SERVES = frozenset({"ninja", "python-multipart", "sentencepiece"})
+# Lists the versions of what is installed, and says so of what is not: it imports none of them.
+_LISTS = frozenset({"sglang/check_env.py"})
+_PLACES = 5  # of the files that imported a dropped one, how many are named
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A requirement that only removed files imported: how many did, and the first of them."""
+
+    requirement: str
+    imports: tuple[str, ...]
+    files: int
+    places: tuple[str, ...]
+
+    def document(self) -> dict[str, object]:
+        """For the report."""
+        return {
+            "requirement": self.requirement,
+            "imports": list(self.imports),
+            "files": self.files,
+            "places": list(self.places),
+        }
+
+
+def name_of(requirement: str) -> str:
+    """The normalised name of the distribution that a requirement asks for."""
+    match = re.match(r"[A-Za-z0-9._-]+", requirement)
+    return re.sub(r"[-_.]+", "-", match.group().lower()) if match else ""
+
+
+def imports_of(requirement: str) -> tuple[str, ...]:
+    """The names under which it is imported, as far as known: else its own, with underscores."""
+    name = name_of(requirement)
+    return _IMPORTS.get(name, (name.replace("-", "_"),))
+
+
+def sort_out(
+    requirements: Iterable[str], snapshot: Snapshot, outcome: Outcome
+) -> tuple[list[str], tuple[Dropped, ...]]:
+    """(requirements that stay, those that go)."""
+    asked = list(requirements)
+    open_names = {name for requirement in asked for name in imports_of(requirement) if name}
+    for path, data in _kept(snapshot, outcome):
+        for name in [name for name in open_names if _named(name, path, data)]:
+            open_names.discard(name)
+    users: dict[str, list[str]] = {name: [] for name in open_names}
+    for path, data in _gone(snapshot, outcome) if open_names else ():
+        for name in open_names:
+            if _named(name, path, data):
+                users[name].append(path)
+    stay: list[str] = []
+    go: list[Dropped] = []
+    for requirement in asked:
+        names = imports_of(requirement)
+        places = sorted({path for name in names for path in users.get(name, ())})
+        if places and name_of(requirement) not in _SERVES and all(name in open_names for name in names):
+            go.append(Dropped(requirement, names, len(places), tuple(places[:_PLACES])))
+        else:
+            stay.append(requirement)
+    return stay, tuple(go)
+
+
+def _kept(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    for file in snapshot.files:
+        if file.path.endswith(".py") and not file.link:
+            data = outcome.files.get(file.path, b"")
+            if data is not None:
+                yield file.path, data or snapshot.read(file.path)
+
+
+def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+    """Upstream's text of what was removed or edited."""
+    for file in snapshot.files:
+        if file.path.endswith(".py") and not file.link and file.path in outcome.files:
+            yield file.path, snapshot.read(file.path)
+
+
+def _named(name: str, path: str, data: bytes) -> bool:
+    """Does the text import the name, or hold it as a quoted module name? Comments count: better kept."""
+    word = name.encode()
+    if word not in data:
+        return False
+    quoted = rb"|[\"']%b[\"'.]" % re.escape(word) if path not in _LISTS else b""
+    return re.search(rb"\b(?:from|import)[ \t]+(?:[^\n#]*[, \t])?%b\b%b" % (re.escape(word), quoted), data) is not None

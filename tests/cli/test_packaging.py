@@ -1,0 +1,103 @@
+"""Which dependencies a generated tree still asks for: what removed code alone imported goes, with its cause."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pruner import report
+from pruner.pipeline import RunOptions, run
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: sglang
+Version: 0.5.17
+Requires-Python: >=3.10
+Requires-Dist: timm==1.0
+Requires-Dist: soundfile
+Requires-Dist: pillow>=9; sys_platform == "linux"
+Requires-Dist: pyzmq
+Requires-Dist: nobody-knows
+Requires-Dist: orjson
+Requires-Dist: ninja
+Requires-Dist: diffusers; extra == "diffusion"
+"""
+FILES = {
+    "sglang-0.5.17.dist-info/METADATA": METADATA,
+    "sglang-0.5.17.dist-info/entry_points.txt": "[console_scripts]\nsglang = sglang.main:main\n",
+    "sglang/__init__.py": "",
+    "sglang/plat.py": "def is_hip():\n    return False\n",
+    "sglang/check_env.py": "LIST = ['timm', 'soundfile']\n",
+    "sglang/main.py": """\
+import sglang.check_env
+from sglang.plat import is_hip
+
+
+def main():
+    import_late = "orjson.loads"
+    if is_hip():
+        from sglang import pictures
+
+        return pictures.show()
+    try:
+        import json, zmq
+    except ImportError:
+        pass
+    return import_late
+""",
+    "sglang/pictures.py": "import timm\nfrom PIL import Image\nimport soundfile, ninja\n\n\ndef show():\n    return Image, timm\n",
+}
+RULES = """\
+rules:
+  - {id: hip, because: So., assume: {sglang.plat.is_hip(): false}}
+  - {id: root, because: So., root: [sglang.main]}
+"""
+
+
+def build(folder: Path, files: dict[str, str]) -> tuple[list[str], dict[str, Any]]:
+    """(dependencies of the written project, what the report says of them)."""
+    for path, text in files.items():
+        (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "in" / path).write_text(text)
+    (folder / "rules.yaml").write_text(RULES)
+    options = RunOptions(
+        (folder / "rules.yaml",), folder / "in", folder / "out", folder / "reports", 1, False, True, Path()
+    )
+    done = run(options, lambda *_: None)
+    assert done.exit_code == 0, done.findings or done.document["verdicts"]
+    jsonschema.validate(done.document, report.schema())
+    project = tomllib.loads((folder / "out" / "pyproject.toml").read_text())["project"]
+    return project["dependencies"], done.document.get("packaging", {})
+
+
+def test_what_removed_code_alone_imported_goes(tmp_path: Path) -> None:
+    kept, said = build(tmp_path, FILES)
+    assert kept == ["pyzmq", "nobody-knows", "orjson", "ninja"]
+    rows = {row["requirement"]: (row["imports"], row["files"], row["places"]) for row in said["dropped"]}
+    place = ["sglang/pictures.py"]
+    assert rows == {
+        "timm==1.0": (["timm"], 1, place),
+        "soundfile": (["soundfile"], 1, place),
+        'pillow>=9; sys_platform == "linux"': (["PIL"], 1, place),
+    }
+    assert "`timm==1.0`" in (tmp_path / "reports" / "report.md").read_text()
+
+
+STILL = ["import timm", "    from timm import x", "import os, timm", "load('timm.models')", "x = 'timm'"]
+
+
+@pytest.mark.parametrize("line", STILL)
+def test_what_kept_code_names_stays(tmp_path: Path, line: str) -> None:
+    body = f"def g(load):\n    if load:\n        {line.strip()}\n    return load\n"
+    files = FILES | {"sglang/main.py": FILES["sglang/main.py"] + "\n\n" + body + "\n\nG = g\n"}
+    assert "timm==1.0" in build(tmp_path, files)[0]
+
+
+def test_all_stay_where_nothing_went(tmp_path: Path) -> None:
+    files = FILES | {"sglang/main.py": "import sglang.pictures\n\n\ndef main():\n    return sglang.pictures.show()\n"}
+    kept, said = build(tmp_path, files)
+    assert len(kept) == 7 and said == {}
