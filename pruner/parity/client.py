@@ -19,7 +19,8 @@ from pruner.parity.requests import MODEL, Group, Request
 TREE = "<tree>"  # stands for the folder of a tree
 # Times, ids and what the server measured of itself; besides, whatever ends like a time.
 MOMENTS = re.compile(r"_(?:ts|time|latency|timestamp)$")
-VOLATILE = frozenset("id rid created call_id timestamp decode_throughput".split())
+# `dp_rank`: which replica had the request; two servers need not deal them out alike.
+VOLATILE = frozenset("id rid created call_id timestamp decode_throughput dp_rank".split())
 HEX = re.compile(r"\b[0-9a-f]{24,}\b")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 LINE = re.compile(r"(?<=, line )\d+")  # of a traceback: removed lines shift the rest

@@ -55,12 +55,21 @@ def tokens(value: Any) -> int:
     return sum(tokens(item) for item in value) if isinstance(value, list) else 0
 
 
-def refused(rounds: Rounds) -> bool:
-    """Is every answer 400 with the sentence of a guard?"""
-    answers = [answer for answers in rounds for answer in answers]
-    return bool(answers) and all(
-        answer.get("status") == 400 and SENTENCE.search(json.dumps(answer.get("body"), ensure_ascii=False))
-        for answer in answers
+def refused(up: Rounds, out: Rounds) -> bool:
+    """Is every answer one that upstream gives, or 400 with the sentence of a guard, and some of these in each round?
+
+    (Upstream itself refuses a picture in a conversation with a model that takes none.)
+    """
+    known = list(zip(*up, strict=True))  # per request, the answers of all rounds
+
+    def said(answer: Any) -> bool:
+        text = json.dumps(answer.get("body"), ensure_ascii=False)
+        return answer.get("status") == 400 and SENTENCE.search(text) is not None
+
+    return bool(out) and all(
+        any(map(said, answers))
+        and all(said(answer) or answer in seen for answer, seen in zip(answers, known, strict=True))
+        for answers in out
     )
 
 
@@ -84,9 +93,12 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
             own = all(answers == left[0] for answers in left)
             if own and all(answers == left[0] for answers in right):
                 row["result"] = "identical"
-            elif name in REFUSED and refused(right):
+            elif name in REFUSED and refused(left, right):
                 row["result"] = "refused as stated"
-                row["status"] = {"upstream": [answer.get("status") for answer in left[0]], "output": 400}
+                row["status"] = {
+                    "upstream": [answer.get("status") for answer in left[0]],
+                    "output": [answer.get("status") for answer in right[0]],
+                }
                 own = True
             else:
                 # Different: nothing that the one answers is among what the other answers.

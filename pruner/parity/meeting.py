@@ -159,7 +159,7 @@ def one(host: Host, trees: Mapping[str, Path], meeting: Meeting, port: int, limi
         record["why"] = f"driver: {type(error).__name__}: {error}"
     finally:
         for server in servers:
-            if server.ended() and not meeting.refused:
+            if server.ended() and not meeting.refused and "answers" not in record:
                 record.setdefault("why", server.reason())
             server.stop()
             record["said"] += sorted({said(line) for line in lines(server.log) if SAID.search(line)})

@@ -26,7 +26,7 @@ def tool_digest() -> str:
     """sha256 of this tool's own sources and of the Python that runs them."""
     total = hashlib.sha256(sys.version.encode())
     root = Path(pruner.__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(path for path in root.rglob("*") if path.suffix == ".py" or path.parent.name == "kit"):
         total.update(path.relative_to(root).as_posix().encode())
         total.update(path.read_bytes())
     return total.hexdigest()

@@ -6,6 +6,7 @@ import re
 from email.parser import Parser
 
 from pruner.model import Outcome, Snapshot
+from pruner.pipeline.launch import launch_kit
 from pruner.pipeline.needs import Dropped, sort_out
 
 _DROPPED_EXTRAS = frozenset({"diffusion", "test", "all", "dev"})
@@ -33,6 +34,7 @@ def packaging(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, bytes], t
         text = text.replace('license = {file = "LICENSE"}\n', "")
     more = {"LICENSE": snapshot.read(licence)} if licence else {}
     notice = NOTICE.format(name=name, version=version)
+    more |= launch_kit(snapshot, outcome, needed)
     return more | {"pyproject.toml": text.encode(), "NOTICE": notice.encode()}, dropped
 
 

@@ -16,6 +16,8 @@ ADDED = re.compile(
     r"(?:PRUNED\.json|pyproject\.toml|setup\.(?:py|cfg)|(?:LICENSE|NOTICE|README|COPYING|MANIFEST)[\w.-]*|\.gitattributes|\.gitkeep)\Z",
     re.I,
 )
+# The launch kit: scripts, manifests and a page, nothing that Python imports.
+LAUNCH = re.compile(r"launch/(?:[\w-]+\.(?:sh|sbatch|yaml|md)|Dockerfile)\Z")
 GUARD_FILE = "_prune_guard.py"
 
 
@@ -30,7 +32,7 @@ def additions(up: Tree, out: Tree) -> Iterable[str]:
         name = path.rpartition("/")[2]
         if name == GUARD_FILE or ".dist-info/" in path or ("/" not in path and ADDED.match(name)):
             continue
-        if ADDED.match(name) and not path.endswith(".py"):
+        if LAUNCH.match(path) or (ADDED.match(name) and not path.endswith(".py")):
             continue
         yield f"{path}:1: this file is not in upstream"
 

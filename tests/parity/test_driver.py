@@ -109,7 +109,11 @@ def test_a_removed_modality_is_refused_as_stated() -> None:
     refusal = {"status": 400, "body": {"error": {"message": SENTENCE}}}
     result, groups = judge({"modality": served}, {"modality": [[refusal] * 2] * 2})
     assert (result, groups["modality"]["result"]) == ("identical", "refused as stated")
-    assert groups["modality"]["status"] == {"upstream": [200, 200], "output": 400}
+    assert groups["modality"]["status"] == {"upstream": [200, 200], "output": [400, 400]}
+    own = {"status": 400, "body": "no picture for this model"}  # upstream refuses one of the two itself
+    mixed = [[own, {"status": 200, "body": {"text": "a"}}]] * 2
+    assert judge({"modality": mixed}, {"modality": [[own, refusal]] * 2})[0] == "identical"
+    assert judge({"modality": mixed}, {"modality": [[own, own]] * 2})[0] == "differs"
     for wrong in (
         {"status": 400, "body": "no"},
         {"status": 500, "body": {"message": SENTENCE}},

@@ -1,0 +1,182 @@
+"""The generated tree as a package: builds its wheel, installs it alone into an empty environment, starts what it offers.
+
+    python -m benchmarks.wheel GENERATED [--report reports/report.json] [--sbom sbom.cdx.json] [--sizes]
+
+Each entry point starts, or ends with the name of a package that the project asks for; anything else is a fault (exit 1).
+``--sbom`` writes a CycloneDX document of the wheel and what it asks for (needs requirements-sbom.txt). ``--sizes`` asks
+the package index that pip is set up with how large the wheels of the dropped dependencies are. Needs an index for the
+build backend; nothing of the tree's dependencies is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import urllib.request
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from pruner.pipeline.needs import imports_of, name_of
+
+MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
+MODULES = ("sglang", "sglang.launch_server", "sglang.check_env", "sglang.bench_serving", "sglang.bench_one_batch")
+
+
+def build(tree: Path, folder: Path) -> Path:
+    """The wheel. Raises CalledProcessError, with what pip said on stderr."""
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
+    subprocess.run(command, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def left_out(tree: Path, wheel: Path) -> list[str]:
+    """Files of the package that the wheel does not hold."""
+    held = set(zipfile.ZipFile(wheel).namelist())
+    own = [p.relative_to(tree).as_posix() for p in (tree / "sglang").rglob("*") if p.is_file()]
+    return sorted(path for path in own if path not in held and "__pycache__" not in path)
+
+
+def installed(wheel: Path, folder: Path) -> Path:
+    """The Python of an empty environment with this wheel and nothing else."""
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    command = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(command, check=True)
+    return python
+
+
+def starts(command: list[str], folder: Path) -> tuple[str, str]:
+    """(``starts`` | ``needs`` | ``fails``, the missing package or the last line)."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder, check=False)
+    if done.returncode == 0:
+        return "starts", ""
+    last = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
+    found = MISSING.search(last)
+    return ("needs", found[1].partition(".")[0]) if found else ("fails", last)
+
+
+def trial(tree: Path, wheel: Path, folder: Path) -> list[dict[str, str]]:
+    """What each entry point does in the empty environment."""
+    project = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]
+    known = {name for row in project["dependencies"] for name in imports_of(row)}
+    python = installed(wheel, folder)
+    commands = {f"python -m {module}": [str(python), "-m", module, "--help"] for module in MODULES}
+    commands["import sglang"] = [str(python), "-c", "import sglang"]
+    commands |= {name: [str(python.parent / name), "--help"] for name in project.get("scripts", {})}
+    rows = []
+    for name, command in commands.items():
+        result, what = starts(command, folder)
+        if result == "needs" and what not in known:
+            result = "fails"
+        rows.append({"command": name, "result": result, "what": what})
+    return rows
+
+
+def sizes(dropped: list[dict[str, Any]]) -> dict[str, int]:
+    """Bytes of each dropped requirement's wheel, as the index has it; 0 where it does not say."""
+    found = {}
+    for row in dropped:
+        bare = row["requirement"].partition(";")[0].strip()
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "--ignore-installed"]
+        done = subprocess.run([*command, "--report", "-", bare], capture_output=True, text=True, check=False)
+        found[name_of(bare)] = 0
+        if done.returncode == 0:
+            place = json.loads(done.stdout)["install"][0]["download_info"]["url"]
+            if place.startswith("file:"):
+                found[name_of(bare)] = Path(urllib.request.url2pathname(place.removeprefix("file://"))).stat().st_size
+            else:
+                with urllib.request.urlopen(urllib.request.Request(place, method="HEAD"), timeout=30) as answer:
+                    found[name_of(bare)] = int(answer.headers.get("Content-Length") or 0)
+    return found
+
+
+def sbom(tree: Path, wheel: Path) -> str:
+    """CycloneDX 1.6 of the wheel: itself with its digests, and a component for each requirement."""
+    from cyclonedx.model import HashAlgorithm, HashType, Property
+    from cyclonedx.model.bom import Bom
+    from cyclonedx.model.component import Component, ComponentType
+    from cyclonedx.output.json import JsonV1Dot6
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+    from packageurl import PackageURL
+
+    project = tomllib.loads((tree / "pyproject.toml").read_text("utf-8"))["project"]
+    manifest = json.loads((tree / "PRUNED.json").read_text("utf-8"))
+    name, version = project["name"], project["version"]
+    own = Component(
+        name=name,
+        version=version,
+        type=ComponentType.APPLICATION,
+        bom_ref=f"{name}=={version}",
+        purl=PackageURL("pypi", None, name, version),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=hashlib.sha256(wheel.read_bytes()).hexdigest())],
+        properties=[
+            Property(name="prune:digest", value=manifest.get("digest", "")),
+            Property(name="prune:upstream", value=manifest["upstream"]["digest"]),
+            Property(name="prune:rules", value=manifest["rules"]["digest"]),
+        ],
+    )
+    bom = Bom()
+    bom.metadata.component = own
+    for requirement in project["dependencies"]:
+        exact = re.search(r"==\s*([\w.!+-]+)", requirement.partition(";")[0])
+        wanted = name_of(requirement)
+        part = Component(
+            name=wanted,
+            version=exact[1] if exact else None,
+            bom_ref=requirement,
+            purl=PackageURL("pypi", None, wanted, exact[1] if exact else None),
+            properties=[Property(name="prune:requirement", value=requirement)],
+        )
+        bom.components.add(part)
+        bom.register_dependency(own, [part])
+    # The same tree, the same bytes: no clock and no random number.
+    digest = hashlib.sha256(json.dumps([manifest.get("digest"), project["dependencies"]]).encode()).hexdigest()
+    from uuid import UUID
+
+    bom.serial_number = UUID(digest[:32])
+    text = JsonV1Dot6(bom).output_as_string(indent=2)
+    document = json.loads(text)
+    document["metadata"].pop("timestamp", None)
+    text = json.dumps(document, indent=2, sort_keys=True) + "\n"
+    fault = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
+    if fault is not None:
+        raise ValueError(f"the document is no CycloneDX 1.6: {fault}")
+    return text
+
+
+def main() -> int:
+    """Prints one JSON document."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.wheel")
+    parser.add_argument("tree", type=Path)
+    parser.add_argument("--report", type=Path)
+    parser.add_argument("--sbom", type=Path)
+    parser.add_argument("--sizes", action="store_true")
+    options = parser.parse_args()
+    tree = options.tree.resolve()
+    with tempfile.TemporaryDirectory() as place:
+        wheel = build(tree, Path(place))
+        rows = trial(tree, wheel, Path(place, "empty"))
+        absent = left_out(tree, wheel)
+        told: dict[str, Any] = {"wheel": wheel.name, "bytes": wheel.stat().st_size, "entries": rows, "left out": absent}
+        if options.sbom:
+            options.sbom.write_text(sbom(tree, wheel), "utf-8")
+    if options.report:
+        dropped = json.loads(options.report.read_text("utf-8")).get("packaging", {}).get("dropped", [])
+        told["dropped"] = [row["requirement"] for row in dropped]
+        if options.sizes:
+            told["sizes"] = sizes(dropped)
+    print(json.dumps(told, indent=1))
+    return 1 if absent or any(row["result"] == "fails" for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

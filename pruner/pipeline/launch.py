@@ -1,0 +1,113 @@
+"""The launch kit: ``launch/`` of a generated server tree, from the templates in ``kit/``.
+
+A file is written only if the tree still has every option and choice that it names; what was left out is told in
+``launch/README.md``. Blind to what an option does, and to values that no table of choices holds.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from importlib.resources import files as resources
+
+from pruner.model import Outcome, Snapshot
+from pruner.pipeline.offers import Offers
+
+SERVER = "sglang.launch_server"
+FOLDER = "launch"
+_ARGUMENTS = ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")
+# Options whose value is one of a fixed set: the value must stand in the tree's argument modules as a string.
+_CHOICES = frozenset(
+    "--attention-backend --disaggregation-mode --disaggregation-transfer-backend --kv-cache-dtype --moe-runner-backend "
+    "--quantization".split()
+)
+_VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
+_UBUNTU = {"3.10": "22.04", "3.11": "22.04", "3.12": "24.04"}
+
+
+def launch_kit(snapshot: Snapshot, outcome: Outcome, requirements: Sequence[str]) -> dict[str, bytes]:
+    """Path → content below the tree's top; nothing where the server was not kept.
+
+    ``requirements`` are the tree's dependencies: they tell the CUDA version of the image.
+    """
+    text = _arguments(snapshot, outcome)
+    if text is None:
+        return {}
+    offers = Offers()
+    for module, data in text.items():
+        offers.take(data, module)
+    known = set(offers.kinds().get("option", ()))
+    strings = b"\n".join(text.values())
+    made: dict[str, bytes] = {}
+    left: list[str] = []
+    for name in templates():
+        content = _filled(template(name), snapshot, requirements)
+        missing = [word for command in commands(content) for word in unknown(command, known, strings)]
+        if missing:
+            left.append(f"- `{name}`: this release, or this build, has no {', '.join(sorted(set(missing)))}")
+        else:
+            made[f"{FOLDER}/{name}"] = content.encode()
+    if left:
+        readme = made[f"{FOLDER}/README.md"].decode()
+        rows = [
+            row for row in readme.splitlines() if not any(f"| `{line[3:].partition('`')[0]}` |" in row for line in left)
+        ]
+        made[f"{FOLDER}/README.md"] = "\n".join([*rows, "", "Left out:", "", *left, ""]).encode()
+    return made
+
+
+def templates() -> list[str]:
+    """Names of the templates, sorted."""
+    return sorted(entry.name for entry in resources("pruner.pipeline").joinpath("kit").iterdir() if entry.is_file())
+
+
+def template(name: str) -> str:
+    return resources("pruner.pipeline").joinpath("kit", name).read_text("utf-8")
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of each start of a server in a file, variables replaced by their defaults.
+
+    A command goes to the end of its paragraph: a continued line of a script, or a block of YAML.
+    """
+    joined = re.sub(r"\\\n", " ", text)
+    for found in re.finditer(rf"-m {re.escape(SERVER)}\b(?P<rest>[^\n]*(?:\n[ \t]+--[^\n]*)*)", joined):
+        rest = _VARIABLE.sub(lambda match: match[2], found["rest"])
+        yield [word for word in shlex.split(rest.replace('"$@"', ""), comments=True) if word]
+
+
+def unknown(command: Sequence[str], known: set[str], strings: bytes) -> Iterator[str]:
+    """Options that are not among the known ones, and choices that stand nowhere in ``strings``."""
+    for index, word in enumerate(command):
+        if not word.startswith("--"):
+            continue
+        if word not in known:
+            yield f"`{word}`"
+        value = command[index + 1] if index + 1 < len(command) else ""
+        if word in _CHOICES and re.search(rb"[\"']%b[\"']" % re.escape(value.encode()), strings) is None:
+            yield f"`{word} {value}`"
+
+
+def _arguments(snapshot: Snapshot, outcome: Outcome) -> dict[str, bytes] | None:
+    """Module path → text of what declares the server's options; None where no server is kept."""
+    root = f"{snapshot.python_root}/" if snapshot.python_root else ""
+    kept = {file.path for file in snapshot.files if outcome.files.get(file.path, b"") is not None}
+    if f"{root}sglang/launch_server.py" not in kept or f"{root}{_ARGUMENTS[0]}" not in kept:
+        return None
+    wanted = tuple(root + path for path in _ARGUMENTS)
+    found = {}
+    for path in sorted(kept):
+        if path.startswith(wanted) and path.endswith(".py"):
+            found[path] = outcome.files.get(path) or snapshot.read(path)
+    return found
+
+
+def _filled(text: str, snapshot: Snapshot, requirements: Sequence[str]) -> str:
+    """A template with the versions that the tree asks for."""
+    cuda = "13.0.1" if any("cu13" in row or re.match(r"cuda-python>=13", row) for row in requirements) else "12.9.1"
+    tags = [found[1] for file in snapshot.files if (found := re.search(r"\.cpython-3(\d+)-[^/]*\.so$", file.path))]
+    python = f"3.{tags[0]}" if tags and f"3.{tags[0]}" in _UBUNTU else "3.12"
+    for mark, value in {"@CUDA@": cuda, "@PYTHON@": python, "@UBUNTU@": _UBUNTU[python]}.items():
+        text = text.replace(mark, value)
+    return text
