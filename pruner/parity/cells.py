@@ -166,7 +166,6 @@ NOT_RUN: tuple[tuple[str, str], ...] = (
     ("cutlass_mla, trtllm_mla, NVFP4, MXFP4 MoE", "an SM100 card (B200, GB200)"),
     ("fa4 attention", "an SM100 card for MLA with absorbed weights"),
     ("DeepEP all-to-all", "NVSHMEM with IBGDA or NVLink multicast, and the deep_ep package"),
-    ("prefill/decode disaggregation across the two trees", "mooncake or nixl on both sides, two cards"),
     ("two nodes (--nnodes 2)", "two hosts with a common network"),
     ("published weights (R1, V3, V3.2)", "eight H200 or sixteen H100 cards and 700 GB of weights"),
 )

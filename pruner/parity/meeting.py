@@ -201,5 +201,5 @@ def exchange(clients: Sequence[Client], request: Request, port: int, room: int) 
     more = {"bootstrap_host": "127.0.0.1", "bootstrap_port": port + 50, "bootstrap_room": room}
     both = Request(request.path, {**(request.body or {}), **more})
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda client: client.send(both), clients))
+        answers: list[dict[str, Any]] = list(pool.map(lambda client: client.send(both), clients))
     return answers[1]

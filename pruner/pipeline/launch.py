@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files as resources
 
 from pruner.model import Outcome, Snapshot
-from pruner.pipeline.offers import Offers
+from pruner.pipeline.offers import Offers, offered
 
 SERVER = "sglang.launch_server"
 FOLDER = "launch"
@@ -36,7 +36,7 @@ def launch_kit(snapshot: Snapshot, outcome: Outcome, requirements: Sequence[str]
         return {}
     offers = Offers()
     for module, data in text.items():
-        offers.take(data, module)
+        offers.add(offered(data), module)
     known = set(offers.kinds().get("option", ()))
     strings = b"\n".join(text.values())
     made: dict[str, bytes] = {}
