@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 
 from pruner import report
-from pruner.pipeline import RunOptions, run
+from pruner.pipeline import RunOptions, VerifyOptions, run, verify_output
+from tests.cli.test_launch import CHOICES, OPTIONS
 
 METADATA = """\
 Metadata-Version: 2.4
@@ -58,12 +59,12 @@ rules:
 """
 
 
-def build(folder: Path, files: dict[str, str]) -> tuple[list[str], dict[str, Any]]:
+def build(folder: Path, files: dict[str, str], rules: str = RULES) -> tuple[list[str], dict[str, Any]]:
     """(dependencies of the written project, what the report says of them)."""
     for path, text in files.items():
         (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / path).write_text(text)
-    (folder / "rules.yaml").write_text(RULES)
+    (folder / "rules.yaml").write_text(rules)
     options = RunOptions(
         (folder / "rules.yaml",), folder / "in", folder / "out", folder / "reports", 1, False, True, Path()
     )
@@ -101,3 +102,18 @@ def test_all_stay_where_nothing_went(tmp_path: Path) -> None:
     files = FILES | {"sglang/main.py": "import sglang.pictures\n\n\ndef main():\n    return sglang.pictures.show()\n"}
     kept, said = build(tmp_path, files)
     assert len(kept) == 7 and said == {}
+
+
+def test_a_server_gets_its_launch_kit(tmp_path: Path) -> None:
+    """The written tree passes its checks with it; a file for which an option is gone is not there."""
+    body = "".join(f"    parser.add_argument({option!r})\n" for option in OPTIONS if option != "--nnodes")
+    files = FILES | {
+        "sglang/launch_server.py": "import argparse\n\nfrom sglang.srt import server_args\n\n"
+        "server_args.add(argparse.ArgumentParser())\n",
+        "sglang/srt/server_args.py": f"CHOICES = {CHOICES!r}\n\n\ndef add(parser):\n{body}",
+    }
+    build(tmp_path, files, RULES.replace("[sglang.main]", "[sglang.main, sglang.launch_server]"))
+    made = {path.name for path in (tmp_path / "out" / "launch").iterdir()}
+    assert {"README.md", "Dockerfile", "r1-fp8-8xh200.sh"} <= made and "r1-fp8-2x8xh100.sh" not in made
+    verified = verify_output(VerifyOptions(tmp_path / "out", tmp_path / "in", (tmp_path / "rules.yaml",)))
+    assert {row.result for row in verified} == {"passed", "not run"}
