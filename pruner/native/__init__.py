@@ -5,6 +5,6 @@ Works on lines of text; nothing is expanded or parsed beyond preprocessor direct
 
 from pruner.native.branches import Branches, fold
 from pruner.native.condition import DEFINED, MacroFacts
-from pruner.native.sources import is_native, reached
+from pruner.native.sources import Index, is_native, line_of, reached
 
-__all__ = ["DEFINED", "Branches", "MacroFacts", "fold", "is_native", "reached"]
+__all__ = ["DEFINED", "Branches", "Index", "MacroFacts", "fold", "is_native", "line_of", "reached"]

@@ -10,7 +10,7 @@ keeps code. Blind to names put together from parts that do not hold the suffix, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 SUFFIXES = ("cu", "cuh", "c", "cc", "cpp", "cxx", "h", "hh", "hpp", "inl", "hip", "s", "S", "co", "cubin", "ptx", "inc")
 _SUFFIX = "|".join(SUFFIXES)
@@ -32,11 +32,15 @@ def is_native(path: str) -> bool:
 
 def mentions(data: bytes) -> set[str]:
     """Names of native sources in a text, as written, without leading ``./`` and ``../``."""
-    found = set()
+    return {name for name, _ in _mentions(data)}
+
+
+def _mentions(data: bytes) -> Iterator[tuple[str, int]]:
+    """Each name with the byte where it ends."""
     for end in _END.finditer(data):  # from the suffix back: a pattern that starts at the head tries every byte
         head = _HEAD.search(data[max(0, end.start() - _LONGEST) : end.start()])
-        found.add(((head[0] if head else b"") + end[0]).decode("utf-8", "replace"))
-    return {re.sub(r"\A(?:\.{0,2}/)+", "", name) for name in found}
+        name = ((head[0] if head else b"") + end[0]).decode("utf-8", "replace")
+        yield re.sub(r"\A(?:\.{0,2}/)+", "", name), end.end()
 
 
 def includes(data: bytes) -> set[str]:
@@ -106,3 +110,15 @@ def reached(texts: Mapping[str, bytes], sources: Mapping[str, bytes], held: Iter
             for other in index.ending(name):
                 ask(other, source)
     return asked
+
+
+def line_of(source: str, by: str, data: bytes, index: Index) -> int:
+    """The first line of the file ``by`` that asks for a source as :func:`reached` reads it; 0 when none does."""
+    folder = by.rpartition("/")[0]
+    if is_native(by):
+        places = [m.start() for m in _INCLUDE.finditer(data) if any(source in index.ending(n) for n in includes(m[0]))]
+    else:
+        places = [at for name, at in _mentions(data) if source in index.named(name, folder)]
+        bare = [m.start() for m in _BARE.finditer(data) if source.endswith("." + (m[1] or m[2]).decode())]
+        places = places or bare
+    return data.count(b"\n", 0, min(places)) + 1 if places else 0

@@ -64,7 +64,7 @@ class Answers:
         """Shortest path from a root to a kept name, breadth first."""
         node = self._find(name)
         if node is None:
-            return self._absent(name)
+            return self._file(name) or self._absent(name)
         number, nodes = self._index[node], self.graph["nodes"]
         rules = sorted({rule for root, rule in self.graph["roots"] if root == number})
         if rules:
@@ -90,6 +90,20 @@ class Answers:
             lines.append(f"  -> {nodes[number]}  [{kind}{f' at {file}:{line}' if line else ''}]")
             number = edges[came[number]]
         return Answer("kept", (f"{nodes[number].removeprefix('rule:')} (rule)", *reversed(lines)))
+
+    def _file(self, path: str) -> Answer | None:
+        """Why a file that is no module is kept: what asks for a kernel source, up to a module."""
+        if path not in self.graph["lines"]:
+            return None
+        sources, told, here = self.graph.get("sources", {}), [], path
+        while here in sources:
+            by, line = sources[here]
+            how = "included" if by in sources else "named"
+            told.append(f"{here} is kept: {how} at {by}{f':{line}' if line else ''}")
+            here = by
+        if not told:
+            return Answer("kept", (f"{path} is kept: it is no module that must be reached, and no rule takes it",))
+        return Answer("kept", (*told, *(self.why(here).lines if self._find(here) is not None else ())))
 
     def _absent(self, name: str) -> Answer:
         rows = self._removed(name)
@@ -154,17 +168,25 @@ class Answers:
                 return Answer("removed", tuple(self._told(hits[:5])))
             runs = self.graph["maps"].get(file)
             if runs is not None and not any(r[1] <= int(number) < r[1] + r[2] for r in runs):
-                return Answer("removed", (f"{name} went with the statement that it belonged to",))
+                parts = [r for r in self.graph.get("folded", {}).get(file, ()) if r[0] <= int(number) <= r[1]]
+                rows = [self._part(file, r) for r in sorted(parts, key=lambda r: r[1] - r[0])]
+                told = tuple(map(_row, rows)) or (f"{name} went with the statement that it belonged to",)
+                return Answer("removed", told)
             if file in self.graph["lines"]:
                 return Answer("kept", (f"{name} is kept",))
             if file in self.graph["upstream"]:
                 whole = [r for r in self._ledger() if r["path"] == file and r["what"] == "file"]
                 return Answer("removed", tuple(self._told(whole)))
             return Answer("unknown", (f"{file} is no file of this upstream tree",))
-        node = self._find(name)
+        node = self._find(name) or (name if name in self.graph["lines"] else None)
         if node is not None and not self._removed(name):
             return Answer("kept", (f"{node} is kept; ask `prune why {name}`",))
         return self._absent(name)
+
+    def _part(self, path: str, row: list[int]) -> dict[str, Any]:
+        """A part of a statement that stays, as a row of the ledger."""
+        cause = self.graph["causes"][row[2]]
+        return {"path": path, "lines": row[:2], "what": "part of a statement", "name": "", "cause": cause}
 
     def _told(self, rows: list[dict[str, Any]]) -> Iterator[str]:
         """Removals, each with the removed places that used it, up to the one that a rule took."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pruner.edit import apply, kept_ranges, merge
 from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
-from pruner.native import DEFINED, Branches, MacroFacts, fold, is_native, reached
+from pruner.native import DEFINED, Branches, Index, MacroFacts, fold, is_native, line_of, reached
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.ops import drop_operations
 
@@ -54,6 +54,18 @@ def fold_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> None:
 def _folded(root: Path, paths: list[str], values: MacroFacts) -> tuple[MacroFacts, dict[str, Branches]]:
     found = {path: fold((root / path).read_bytes(), values) for path in paths}
     return values, {path: branches for path, branches in found.items() if branches.gone or branches.renamed}
+
+
+def asking(snapshot: Snapshot, files: Mapping[str, bytes | None]) -> dict[str, tuple[str, int]]:
+    """Each kept source with the kept file and line that asks for it; ``files`` as in an outcome. Others have none."""
+    kept = [f.path for f in snapshot.files if f.link is None and files.get(f.path, b"") is not None]
+    sources = {path: files.get(path) or snapshot.read(path) for path in kept if is_native(path)}
+    texts = {path: files.get(path) or snapshot.read(path) for path in kept if _TEXTS.search(path)} if sources else {}
+    index = Index(sources)
+    found = {}
+    for path, by in reached(texts, sources).items():
+        found[path] = (by, line_of(path, by, sources[by] if by in sources else texts[by], index))
+    return found
 
 
 def specialise_native(

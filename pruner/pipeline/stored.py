@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from pruner.errors import cannot
-from pruner.model import Edit, Outcome, Policy, Range, Snapshot
+from pruner.model import Cause, Edit, Outcome, Policy, Range, Snapshot
+from pruner.pipeline.native import asking
 
 NAME = "graph.json"
 FORMAT = "prune-graph/2"
@@ -103,7 +104,8 @@ def read(
 def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
     """The stored graph: roots, edges, dominators, kept lines per file, line maps of edited files. No source text.
 
-    Names are listed once; an edge is five integers in a row: source, target, kind, path, line.
+    Names are listed once; an edge is five integers in a row: source, target, kind, path, line. ``sources``: what
+    asks for each kept kernel source. ``folded``: the lines that edits take out of statements that stay.
     """
     lines: dict[str, int] = {}
     maps: dict[str, list[list[int]]] = {}
@@ -136,8 +138,37 @@ def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
         "lines": lines,
         "maps": maps,
         "upstream": sorted(f.path for f in snapshot.files),
-    }
+        "sources": {
+            path: (by, _upstream_line(maps.get(by), line))
+            for path, (by, line) in asking(snapshot, outcome.files).items()
+        },
+    } | _folded(snapshot, outcome)
     return json.dumps(document, separators=(",", ":"), sort_keys=True).encode() + b"\n"
+
+
+def _upstream_line(runs: Sequence[Sequence[int]] | None, line: int) -> int:
+    """As the places of edges are."""
+    if runs is None:
+        return line
+    return next((run[1] + line - run[0] for run in runs if run[0] <= line < run[0] + run[2]), 0)
+
+
+def _folded(snapshot: Snapshot, outcome: Outcome) -> dict[str, Any]:
+    """Path → [first line, last line, number of the cause] of each edit that takes lines, and the causes."""
+    causes: dict[Cause, int] = {}
+    folded: dict[str, list[list[int]]] = {}
+    for path, edits in sorted(outcome.edits.items()):
+        data = snapshot.read(path)
+        line, at = 1, 0
+        for edit in edits:
+            line, at = line + data.count(b"\n", at, edit.start), edit.start
+            last = line + data.count(b"\n", edit.start, max(edit.stop - 1, edit.start))
+            if edit.stop > edit.start:
+                folded.setdefault(path, []).append([line, last, causes.setdefault(edit.cause, len(causes))])
+    return {
+        "folded": folded,
+        "causes": [{"kind": c.kind, "rules": list(c.rules), "chain": list(c.chain)} for c in causes],
+    }
 
 
 def edges_of(graph: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str, int]]:

@@ -105,3 +105,48 @@ def test_line_map_agrees_with_the_text(edits: list[tuple[int, int, bytes]]) -> N
         for step in range(count):
             left, right = out[first - 1 + step], source[other - 1 + step]
             assert left in right or right in left or left[:1] == right[:1]
+
+
+KERNELS = {
+    "plat.py": "def is_hip():\n    return False\n",
+    "app.py": (
+        "from plat import is_hip\n\n\ndef main():\n    return load(\n        'csrc/k.cu',\n        flags=(\n"
+        "            None\n            if not is_hip()\n            else ('-DX',\n                  '-DY')\n        ),\n    )\n"
+        "\n\ndef load(path, flags):\n    return path, flags\n"
+    ),
+    "csrc/k.cu": '// a kernel\n#include "deep/h.cuh"\n',
+    "csrc/deep/h.cuh": "int h;\n",
+    "csrc/my-tool/gen.py": "print(1)\n",
+    "configs/a.json": "{}\n",
+}
+
+
+def test_every_kept_file_and_every_lost_line_has_an_answer(tmp_path: Path) -> None:
+    for name, text in KERNELS.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_text(text)
+    (tmp_path / "r.yaml").write_text(RULES)
+    options = RunOptions(
+        (tmp_path / "r.yaml",), tmp_path / "in", tmp_path / "out", tmp_path / "reports", 1, False, False, Path()
+    )
+    assert run(options, lambda *_: None).exit_code == 0
+    asked = Answers(tmp_path / "reports")
+    kept = [name for name in KERNELS if (tmp_path / "out" / name).is_file()]
+    assert kept == [name for name in KERNELS if name != "plat.py"]
+    for name in kept:
+        assert asked.why(name).status in ("kept", "root"), name
+        assert asked.why_not(name).status == "kept", name
+    header = asked.why("csrc/deep/h.cuh").lines
+    assert header[:2] == (
+        "csrc/deep/h.cuh is kept: included at csrc/k.cu:2",
+        "csrc/k.cu is kept: named at app.py:6",
+    )
+    assert "t.root" in header[2]
+    upstream = KERNELS["app.py"].splitlines()
+    left = (tmp_path / "out" / "app.py").read_text().splitlines()
+    gone = [number for number, line in enumerate(upstream, 1) if line not in left]
+    assert gone
+    for number in gone:
+        answer = asked.why_not(f"app.py:{number}")
+        assert answer.status == "removed"
+        assert ("nothing that is kept reads it" if number == 1 else "t.hip") in answer.lines[0], answer
