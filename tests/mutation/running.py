@@ -23,7 +23,7 @@ from tests.mutation.score import Score, batches, speaks, table
 
 STAGES = ("modules", "surface")
 CHECKS = ("import-run", "names", "surface", "layers")
-MODELS = ("v3", "v2", "v3 formats", "v32 indexer")  # of the tiny models and parts, those of most layers
+MODELS = ("v3", "v3 formats")  # of the tiny models and parts
 
 
 def main() -> int:

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
+
+from . import natives
 
 Note = Callable[[str, Any], None]
 Step = Callable[[], Any]
 ERRORS = (Exception, SystemExit)
-IS_CUDA: Any = torch.Tensor.is_cuda
 QUANTIZATION = "sglang.srt.layers.quantization"
 TOKENS = 5
 # Layers that compute in plain torch, in native operations that a reference stands for, or in no Triton kernel.
@@ -157,14 +157,6 @@ def _given(module: Any, kind: str) -> tuple[Any, ...]:
     return (drawn(TOKENS, module.weight.shape[-1]),)
 
 
-class OnDevice(TorchFunctionMode):
-    """Tensors say that they are on a GPU, to code that refuses others before it calls a kernel."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Answer for ``is_cuda``; everything else goes its way."""
-        return True if getattr(func, "__self__", None) is IS_CUDA else func(*args, **(kwargs or {}))
-
-
 class Batch:
     """A batch of nothing: every attribute is None."""
 
@@ -180,6 +172,8 @@ def indexer(note: Note) -> None:
     except ModuleNotFoundError:
         module = importlib.import_module("sglang.srt.layers.attention.nsa.nsa_indexer")
     heads, width, rope, rank, hidden = 8, 128, 64, 96, 256
+    if hasattr(module, "rotate_activation"):
+        module.rotate_activation = _rotated
     torch.set_default_dtype(torch.bfloat16)
     torch.set_grad_enabled(False)
     for interleaved in (True, False):  # the fused projections of a later release, and those of the paper
@@ -204,16 +198,18 @@ def indexer(note: Note) -> None:
         found = attempt(
             note,
             f"{label}: queries and keys",
-            lambda m=made, q=low, h=x, p=positions: _keys(m, q, h, p),
+            lambda m=made, q=low, h=x, p=positions: m._get_q_k_bf16(q, h, p, False, Batch()),
         )
         gates = attempt(note, f"{label}: head gates", lambda m=made, h=x: _gates(m, h))
         if found is not None and gates is not None:
             attempt(note, f"{label}: tokens", lambda f=found, g=gates: _chosen(f[0], f[1], g, 4))
 
 
-def _keys(made: Any, low: torch.Tensor, x: torch.Tensor, positions: torch.Tensor) -> Any:
-    with OnDevice():
-        return made._get_q_k_bf16(low, x, positions, False, Batch())
+def _rotated(x: torch.Tensor) -> torch.Tensor:
+    """In the place of the tree's own, which refuses tensors of the host before it calls its kernel."""
+    out = torch.empty_like(x)
+    natives.call("jit.hadamard.hadamard_transform", (x, out, x.shape[-1] ** -0.5), {})
+    return out
 
 
 def _gates(made: Any, x: torch.Tensor) -> torch.Tensor:
