@@ -57,6 +57,15 @@ class Names:
     nonlocals: set[str] = field(default_factory=set)
     captured: set[str] = field(default_factory=set)  # ``nonlocal`` in a scope below this one
 
+    def first(self) -> dict[str, int]:
+        """The line of the first place that gives each name a value."""
+        lines = {}
+        for name, rows in self.bindings.items():
+            placed = [row.line for row in rows if row.kind != "declare"]
+            if placed:
+                lines[name] = min(placed)
+        return lines
+
     def bind(self, name: str, binding: Binding) -> None:
         """Add one binding place."""
         self.bindings.setdefault(name, []).append(binding)

@@ -13,7 +13,7 @@ from typing import Any
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import capabilities, native, ops, phases
+from pruner.verify import capabilities, native, ops, order, phases
 from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
@@ -249,12 +249,14 @@ class Run:
         world = self.world = self.world or World(self.up, self.stated)
         imports, dynamic = Imports(world, output), Dynamic(world, output)
         if "imports" in self.checks:
-            problems = imports.run()
+            starts = sorted(self._starts(output))
+            problems = [*imports.run(), *order.problems(world, output, starts)]
             self.seconds["imports"] += time.process_time() - clock
             unread = sum(1 for row in output.surveys.values() if not row.parsed)
             self.verdict(
                 "imports",
-                f"{imports.count} imports of the tree, {imports.chains} attribute chains, {unread} files by pattern",
+                f"{imports.count} imports of the tree, {imports.chains} attribute chains, {unread} files by pattern, "
+                f"{len(starts)} orders of loading",
                 problems,
             )
         clock = time.process_time()
@@ -267,6 +269,11 @@ class Run:
                 self.verdict("modules", covered, problems)
         if "fold" in self.checks:
             self._fold(compared, Liveness(world, output, imports, dynamic), output)
+
+    def _starts(self, output: Output) -> set[str]:
+        """Modules of the output that rules name, and what runs as a program."""
+        named = {text.partition(":")[0] for _, text in (*self.stated.roots, *self.stated.keeps)}
+        return {m for m in output.modules if m in named or m.rpartition(".")[2] == "__main__"}
 
     def _tokens(self, compared: list[phases.Compared]) -> None:
         clock = time.process_time()

@@ -27,6 +27,7 @@ class Survey:
     module: str = ""
     parsed: bool = True
     bound: frozenset[str] = frozenset()
+    first: dict[str, int] = field(default_factory=dict)  # name -> the line that first gives it a value
     imports: list[Import] = field(default_factory=list)
     stars: tuple[str, ...] = ()
     listed: frozenset[str] | None = None  # a literal __all__

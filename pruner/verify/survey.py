@@ -24,6 +24,7 @@ def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str
     names = module_names(parsed, module, tree.is_package(module))
     result = Survey(path, module)
     result.bound = frozenset(names.bindings)
+    result.first = names.first()
     result.imports = [_light(row) for row in names.imports]
     result.stars = tuple(names.stars)
     listed = literal_all(names)
