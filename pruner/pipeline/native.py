@@ -106,6 +106,8 @@ def _operations(
     """What ``op:`` targets take. Offsets are those of upstream's text, so what was folded away is blank there."""
     if not any(target.kind == "op" for target in policy.drops):
         return
+    if not any(b"TORCH_LIBRARY" in data for data in sources.values()):  # a wheel: nothing is compiled ahead of time
+        return
     masked = {path: _masked(snapshot.read(path), out.edits.get(path, ())) for path in sources}
     python = {path: data for path, data in texts.items() if path.endswith((".py", ".pyi"))}
     build = {path: data for path, data in texts.items() if path not in python}
