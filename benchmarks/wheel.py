@@ -1,11 +1,13 @@
 """The generated tree as a package: builds its wheel, installs it alone into an empty environment, starts what it offers.
 
     python -m benchmarks.wheel GENERATED [--report reports/report.json] [--sbom sbom.cdx.json] [--sizes]
+                                      [--parser PYTHON]
 
 Each entry point starts, or ends with the name of a package that the project asks for; anything else is a fault (exit 1).
 ``--sbom`` writes a CycloneDX document of the wheel and what it asks for (needs requirements-sbom.txt). ``--sizes`` asks
 the package index that pip is set up with how large the wheels of the dropped dependencies are. Needs an index for the
-build backend; nothing of the tree's dependencies is installed.
+build backend; nothing of the tree's dependencies is installed. ``--parser``: a Python that has what the server imports
+(no card needed; .venv-verify/bin/python); the tree's own parser then reads each command of ``launch/``.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +26,9 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+from pruner.pipeline.launch import commands
 from pruner.pipeline.needs import imports_of, name_of
+from pruner.verify.behaviour.environment import ALWAYS, KERNELS, PROBE
 
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
 MODULES = ("sglang", "sglang.launch_server", "sglang.check_env", "sglang.bench_serving", "sglang.bench_one_batch")
@@ -78,6 +83,51 @@ def trial(tree: Path, wheel: Path, folder: Path) -> list[dict[str, str]]:
             result = "fails"
         rows.append({"command": name, "result": result, "what": what})
     return rows
+
+
+PARSE = """
+import argparse, importlib.util, json, sys
+work = json.load(sys.stdin)
+spec = importlib.util.spec_from_file_location("standins", work["standins"])
+standins = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(standins)
+standins.install(work["names"], ())
+from sglang.srt.server_args import ServerArgs
+told = []
+for name, words in work["commands"]:
+    parser = argparse.ArgumentParser(prog=name)
+    ServerArgs.add_cli_args(parser)
+    try:
+        parser.parse_args(words)
+        told.append([name, ""])
+    except SystemExit as error:
+        told.append([name, f"exit {error.code}"])
+print("TOLD " + json.dumps(told))
+"""
+
+
+def parsed(tree: Path, python: Path) -> dict[str, str]:
+    """File of ``launch/`` → "" where the tree's own parser takes its command, else what it said."""
+    work = [(p.name, words) for p in sorted((tree / "launch").iterdir()) for words in commands(p.read_text("utf-8"))]
+    given = {"standins": str(PROBE.parent / "standins.py"), "names": [*ALWAYS, *KERNELS], "commands": work}
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [str(python), "-c", PARSE],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    for line in done.stdout.splitlines():
+        if line.startswith("TOLD "):
+            said = [row for row in done.stderr.splitlines() if ": error: " in row]
+            rows: list[tuple[str, str]] = json.loads(line[5:])
+            return {
+                name: next((row for row in said if row.startswith(f"{name}: ")), what) if what else ""
+                for name, what in rows
+            }
+    return {name: (done.stderr.strip() or "said nothing").rpartition("\n")[2] for name, _ in work}
 
 
 def sizes(dropped: list[dict[str, Any]]) -> dict[str, int]:
@@ -160,6 +210,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path)
     parser.add_argument("--sbom", type=Path)
     parser.add_argument("--sizes", action="store_true")
+    parser.add_argument("--parser", type=Path, metavar="PYTHON")
     options = parser.parse_args()
     tree = options.tree.resolve()
     with tempfile.TemporaryDirectory() as place:
@@ -174,8 +225,10 @@ def main() -> int:
         told["dropped"] = [row["requirement"] for row in dropped]
         if options.sizes:
             told["sizes"] = sizes(dropped)
+    if options.parser:
+        told["launch"] = parsed(tree, options.parser)
     print(json.dumps(told, indent=1))
-    return 1 if absent or any(row["result"] == "fails" for row in rows) else 0
+    return 1 if absent or any(told.get("launch", {}).values()) or any(row["result"] == "fails" for row in rows) else 0
 
 
 if __name__ == "__main__":

@@ -95,5 +95,5 @@ def _pyproject(
         title = "project.scripts" if section == "console_scripts" else f'project.entry-points."{section}"'
         lines += [f"[{title}]", *(f"{_quote(k)} = {_quote(v)}" for k, v in entries.items()), ""]
     lines += ["[tool.setuptools.packages.find]", 'include = ["sglang*"]', "namespaces = true", ""]
-    lines += ["[tool.setuptools.package-data]", '"*" = ["**/*"]', ""]
+    lines += ["[tool.setuptools.package-data]", '"*" = ["**/*", "**/.*"]', ""]
     return "\n".join(lines)
