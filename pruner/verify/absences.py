@@ -87,7 +87,7 @@ class Absences:
             return True
         return False
 
-    def _gone(self, item: Item, scope: Scope) -> bool:
+    def _gone(self, item: Item, scope: Scope, still: bool = False) -> bool:
         names = [self.prefix + name for name in item.binds]
         ruled = scope.kind != "function" and all(self.world.ruled.drops_symbol(self.module, n) for n in names)
         if not ruled and self._reason(item, scope) and not self._entry(item, scope):
@@ -109,7 +109,8 @@ class Absences:
             if kind == "member" and isinstance(item.node, ast.AnnAssign):
                 kind = "field"
             for name in names:
-                self.result.claims.append(Claim(self.result.path, self.module, name, item.line, kind, outside, dropped))
+                claim = Claim(self.result.path, self.module, name, item.line, kind, outside, still, dropped)
+                self.result.claims.append(claim)
         return True
 
     def _read_upstream(self) -> set[str]:
@@ -129,7 +130,7 @@ class Absences:
         if item.binds and not item.pinned and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
             # Bound elsewhere in the output too, but nothing there reads it: each binding is dead.
             if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
-                return self._gone(item, scope)
+                return self._gone(item, scope, still=True)
         return self._entry(item, scope)
 
     def _output_reads(self) -> set[str]:

@@ -20,6 +20,7 @@ class Claim:
     line: int
     kind: str
     outside: bool = False  # an import of something that is not in the tree
+    still: bool = False  # the module binds the name elsewhere too
     dropped: bool = False  # an import of a symbol that a drop rule takes, itself or with its module
 
 

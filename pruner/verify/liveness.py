@@ -52,9 +52,14 @@ class Liveness:
         everything = {p for row in surveys for p in row.patterns}
         self.dotted = [p for p in sorted(everything) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p]
         self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # class member -> reads by chain of it
+        self.asked: dict[tuple[str, str], str] = {}  # what is imported or read through its module -> where
         for survey in surveys:
+            for row in survey.imports:
+                self.asked.setdefault((row.target, str(row.symbol)), f"{survey.path}:{row.line}")
             for chain, line in survey.chains.items():
                 for place, rest, _ in output.places(survey.path, chain):
+                    if place[0] != "module" and place[0] != survey.module:
+                        self.asked.setdefault((place[0], place[1]), f"{survey.path}:{line}")
                     if place[0] != "module" and rest:
                         self.named.setdefault((place[0], f"{place[1]}.{rest[0]}"), []).append((survey.path, line))
 
@@ -95,6 +100,8 @@ class Liveness:
             return ""
         if name.startswith("__") and name.endswith("__"):
             return "is a name that Python and tools look for"
+        if claim.still and (place := self.asked.get((module, name)) or self.asked.get((module, "*"))):
+            return f"is bound elsewhere too, and {place} reads it"
         found = self._spelled_out(claim) or self._got(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)

@@ -41,7 +41,9 @@ def main() -> int:
     judged = Judge(options.upstream, options.output, stated)
     clean = judged.first()
     say(f"the output itself: {sum(map(len, clean.values()))} problems")
-    files = {path: judged.out.read(path) for path in judged.out.files if path.endswith(".py")}
+    files = {
+        path: judged.out.read(path) for path in judged.out.files if path in judged.up.files and path.endswith(".py")
+    }
     chosen = [*mutants(files, options.count, options.seed), *planted]
     say(f"{len(chosen)} mutants")
     scores = judge(judged, chosen, options.batch, clean, say)

@@ -4,7 +4,7 @@ A survivor is equivalent when all that it lost are names of module level that
 
 * a drop rule names (losing them is licensed), or nobody can read: the file itself does not, nobody imports them, and the
   module as an object reaches no place where an attribute of that name is asked for;
-* bind nothing but a definition without effect, or an import that loads nothing: whichever module of the tree is loaded
+* bind nothing but a constant, a definition without effect (or a method whose name no file says), or an import that loads nothing: whichever module of the tree is loaded
   first, what it imports is loaded already when its line is reached (:class:`Loading` follows every start).
 
 Blind to modules taken out of ``sys.modules`` by a computed key, and to names that are built of parts.
@@ -13,6 +13,7 @@ Blind to modules taken out of ``sys.modules`` by a computed key, and to names th
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from pathlib import Path
 from tests.mutation.mutants import Mutant
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+MEMBER = ("", "")  # in the place of an import: a method of a class
 GUARD = "_prune_guard"
 ASKING = ("getattr", "hasattr", "setattr", "delattr")
 MEMORY = (
@@ -66,6 +68,10 @@ class File:
             for child in ast.iter_child_nodes(node):
                 self.parents[child] = node
                 work.append(child)
+
+    def said(self) -> set[str]:
+        """Every name and text of the file."""
+        return self.words | self.by_attribute.keys() | self.texts | self.listed
 
     def _lists(self, node: ast.AST) -> bool:
         """Does the text stand in a list that is bound to ``__all__``?"""
@@ -167,6 +173,11 @@ class Proof:
             if any(fnmatchcase(f"{module}:{name}", text) for text in self.drops):
                 why.add("a drop rule names it")
                 continue
+            if source == MEMBER:
+                if name.startswith("__") or any(name in file.said() for file in after.values()):
+                    return ""
+                why.add("no file says the method's name")
+                continue
             if reader(after, module, name):
                 return ""
             why.add("nobody can read it")
@@ -198,6 +209,28 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
                     bound = alias.asname or alias.name.partition(".")[0]
                     source = (before.target(node), alias.name) if isinstance(node, ast.ImportFrom) else (alias.name, "")
                     found.append((bound, source))
+        elif (
+            isinstance(node, ast.ClassDef)
+            and rest
+            and isinstance(rest[0], ast.ClassDef)
+            and _shell(node) == _shell(rest[0])
+        ):
+            left = {ast.dump(item) for item in rest.pop(0).body}  # type: ignore[attr-defined]
+            for item in node.body:
+                if ast.dump(item) in left:
+                    left.discard(ast.dump(item))
+                elif isinstance(item, FUNCTIONS) and not item.decorator_list:
+                    found.append((item.name, MEMBER))
+                else:
+                    return None
+            if left:
+                return None
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+            if not all(isinstance(target, ast.Name) for target in node.targets):
+                return None
+            found += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
+            if rest and isinstance(rest[0], ast.Expr) and isinstance(rest[0].value, ast.Constant):
+                rest.pop(0)
         elif isinstance(node, FUNCTIONS):
             found.append((node.name, None))
             if any(ast.unparse(d).partition("(")[0] not in MEMORY for d in node.decorator_list):
@@ -205,6 +238,10 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
         else:
             return None
     return None if rest else found
+
+
+def _shell(node: ast.ClassDef) -> str:
+    return ast.dump(ast.ClassDef(node.name, node.bases, node.keywords, [], node.decorator_list))
 
 
 def _head(node: ast.stmt) -> tuple[str | None, int]:
@@ -218,7 +255,7 @@ def reader(files: Mapping[str, File], module: str, name: str, passed: frozenset[
         return f"{module} itself"
     for file in files.values():
         if file.module.rpartition(".")[2] == GUARD:  # it writes what it asks in full, and then step by step
-            meant = any(text.startswith(f"{module}.{name}") for text in file.texts)
+            meant = any(re.match(rf"{re.escape(module)}\.{name}(?!\w)", text) for text in file.texts)
         else:
             meant = name in file.texts or any(
                 text == module or text.startswith((f"{module}.", f"{module}:")) for text in file.texts

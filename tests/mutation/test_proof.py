@@ -78,3 +78,18 @@ def test_what_a_rule_names(tmp_path: Path) -> None:
     changed = "from pkg.near import thing\nfrom functools import cache\n"
     assert reason(tmp_path, FILES, "used.py", changed, ("used:oth*",)) == "a drop rule names it"
     assert reason(tmp_path, FILES, "used.py", changed) == ""
+
+
+CLASS = "class A:\n    def run(self):\n        return 1\n\n    def stop(self):\n        return 2\n"
+
+
+def test_a_method_and_a_constant(tmp_path: Path) -> None:
+    files = FILES | {"m.py": f"LIMIT = 3\n\n\n{CLASS}"}
+    without = CLASS.partition("\n    def stop")[0]
+    assert "no file says" in reason(tmp_path, files, "m.py", f"LIMIT = 3\n\n\n{without}")
+    assert reason(tmp_path, files, "m.py", f"3\n\n\n{CLASS}") == "nobody can read it"
+    assert reason(tmp_path, files, "m.py", "LIMIT = 3\n") == ""
+    files["z.py"] = "def f(x):\n    return x.stop()\n"
+    assert reason(tmp_path, files, "m.py", f"LIMIT = 3\n\n\n{without}") == ""
+    files["z.py"] = "from m import LIMIT\n"
+    assert reason(tmp_path, files, "m.py", CLASS) == ""
