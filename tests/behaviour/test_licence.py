@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pruner.verify.behaviour.judge_surface import EQUAL, Surface
 from pruner.verify.behaviour.licence import Licences
 from pruner.verify.behaviour.statics import Side
 
@@ -29,3 +30,12 @@ def test_a_stand_in_in_a_signature(out: str, same: bool, tmp_path: Path) -> None
     licences = Licences([], {}, Side(tmp_path, ""), frozenset())
     assert (list(licences.differences("f", UP, out)) == []) is same
     assert licences.counts["stand-in"] == same
+
+
+def test_a_part_of_the_surface_that_fails_is_a_problem(tmp_path: Path) -> None:
+    up = {**{part: {} for part in EQUAL}, "tables": {}, "server_options": []}
+    failure = {"failure": {"error": "NameError", "text": "name 'x' is not defined", "where": "a.py:1"}}
+    for part in up:
+        judge = Surface(Licences([], {}, Side(tmp_path, ""), frozenset()))
+        assert list(judge.judge(up, {**up, part: failure})) == [f"{part}: NameError: name 'x' is not defined (a.py:1)"]
+        assert list(judge.judge({**up, part: failure}, {**up, part: failure})) == []
