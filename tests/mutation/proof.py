@@ -24,6 +24,7 @@ from tests.mutation.mutants import Mutant
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MEMBER = ("", "")  # in the place of an import: a method of a class
+STAYS = "="  # before the target of an import of which another name stays
 GUARD = "_prune_guard"
 ASKING = ("getattr", "hasattr", "setattr", "delattr")
 MEMORY = (
@@ -181,6 +182,11 @@ class Proof:
             if reader(after, module, name):
                 return ""
             why.add("nobody can read it")
+            if source is not None and source[0].startswith(STAYS):
+                source = (source[0].removeprefix(STAYS), source[1])
+                if ".".join(source) not in self.files:
+                    why.add("the rest of its statement loads the module")
+                    continue
             if source is not None:
                 self._loading = self._loading or Loading(self.files)
                 if not self._loading.idle(module, *source):
@@ -208,6 +214,8 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
                 if (alias.name, alias.asname) not in kept:
                     bound = alias.asname or alias.name.partition(".")[0]
                     source = (before.target(node), alias.name) if isinstance(node, ast.ImportFrom) else (alias.name, "")
+                    if kept and isinstance(node, ast.ImportFrom):
+                        source = (STAYS + source[0], source[1])
                     found.append((bound, source))
         elif (
             isinstance(node, ast.ClassDef)

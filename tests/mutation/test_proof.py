@@ -28,8 +28,10 @@ def reason(folder: Path, files: dict[str, str], path: str, text: str, drops: tup
 
 def test_an_import_that_nobody_reads_and_that_loads_nothing(tmp_path: Path) -> None:
     files = FILES | {"app.py": FILES["app.py"].replace("other\n", "other, cache\n", 1)}
+    assert "the rest of its statement" in reason(tmp_path, files, "app.py", files["app.py"].replace(", cache", ""))
     # `used` loads pkg.near whenever app is loaded; loaded first, or by others, app never does it
-    assert "loaded already" in reason(tmp_path, files, "app.py", files["app.py"].replace(", cache", ""))
+    files = FILES | {"app.py": "import used\nimport pkg.near\n"}
+    assert "loaded already" in reason(tmp_path, files, "app.py", "import used\n")
 
 
 @pytest.mark.parametrize(
