@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from pruner.fold import value as V
+from pruner.fold.alone import Member
 from pruner.fold.members import Members
 from pruner.fold.value import Value
 from pruner.model.ir import Expr, constants
@@ -104,6 +105,9 @@ class World(Protocol):
     def instance(self, module: str, root: str, path: tuple[str, ...]) -> bool:
         """May the chain be an instance of a class of the tree (and no module, class or outside thing)?"""
 
+    def enum_member(self, module: str, root: str, path: tuple[str, ...]) -> Member | None:
+        """The member of an enum of the tree that the chain names."""
+
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""
 
@@ -171,6 +175,20 @@ class Evaluator:
             target = self.locals.target(e[1])
             return target is None or self.world.instance(target[0], target[1], target[2] + e[2][:length])
         return True
+
+    def constant(self, e: Expr) -> Value | None:
+        """The value of a literal or a chain; a member of an enum is one too."""
+        known = self.value(e)
+        if known is None and e[0] in ("n", "v") and e[2]:
+            module, root, path = self.module, e[1], e[2]
+            if e[0] == "v":
+                target = self.locals.target(e[1]) if self.locals is not None else None
+                if target is None:
+                    return None
+                module, root, path = target[0], target[1], target[2] + e[2]
+            member = self.world.enum_member(module, root, path)
+            known = Value((member,)) if member is not None else None
+        return known
 
     def truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
         """Truth of ``e`` in test position with the rules it rests on, or None."""
@@ -265,6 +283,8 @@ class Evaluator:
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
         left = self.value(left_expr)
         right = self._tuple(right_expr) if right_expr[0] == "t" else self.value(right_expr)
+        if left is not None and right is None and op in _SAME and left.single and _is_member(left):
+            right = self.constant(right_expr)
         if left is None or right is None:
             return boolean
         return compare(op, left, right) or boolean
@@ -414,6 +434,7 @@ class Evaluator:
         return False
 
 
+_SAME = ("is", "is not", "==", "!=")
 _METHODS = {"!": "_not", "=": "_compare", "&": "_and_or", "|": "_and_or", "?": "_ifexp", "k": "_call"}
 
 
@@ -434,6 +455,8 @@ def compare(op: str, left: Value, right: Value) -> Value | None:
 
 def _compare_constants(op: str, a: Any, b: Any) -> bool | None:
     try:
+        if isinstance(a, Member) or isinstance(b, Member):
+            return _compare_members(op, a, b)
         if op in ("==", "!="):
             return bool(a == b) == (op == "==")
         if op in ("is", "is not"):
@@ -445,6 +468,19 @@ def _compare_constants(op: str, a: Any, b: Any) -> bool | None:
         return bool({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[op])
     except TypeError:
         return None
+
+
+def _is_member(known: Value) -> bool:
+    return known.values is not None and isinstance(known.values[0], Member)
+
+
+def _compare_members(op: str, a: Any, b: Any) -> bool | None:
+    """A member is no literal; what it equals is for its class to say, but for a member of the same class and None."""
+    if op not in _SAME:
+        return None
+    if isinstance(a, Member) and isinstance(b, Member) and a.enum == b.enum:
+        return (a.name == b.name) == (op in ("is", "=="))
+    return op in ("is not", "!=") if a is None or b is None else None
 
 
 def _compare_range(op: str, left: Value, right: Value, origin: V.Origin) -> Value | None:

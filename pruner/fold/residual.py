@@ -13,10 +13,11 @@ A ``global``/``nonlocal`` statement of a dead arm acts on the whole function; it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pruner.fold import value as V
+from pruner.fold.alone import is_constant, lone_store
 from pruner.fold.evaluate import Evaluator, World, apply_path
 from pruner.fold.reduce import Reducer, Remains, binds
 from pruner.fold.value import Value
@@ -53,6 +54,8 @@ class Scope:
     bound: set[str] = field(default_factory=set)
     removed: list[tuple[int, Block, tuple[Expr, ...]]] = field(default_factory=list)
     is_class: bool = False
+    body: Block = ()
+    params: frozenset[str] = frozenset()
 
 
 class LocalView:
@@ -302,6 +305,8 @@ class Walker:
                 dropped = () if effect is s[3] else (s[3],)
                 self.unit.decisions[s[1]] = Decision("yes" if truth[0] else "no", truth[1], effect)
                 self._remove(s[1], dead, dropped)
+                if dead and self.local.stack:
+                    self._alone(dead, truth[1])
                 end = self.block(live)
                 return end | FOLDED if end else 0
         self._chain(s)
@@ -318,6 +323,21 @@ class Walker:
         if yes and no and first & 3 and second & 3:
             return first | second
         return 0
+
+    def _alone(self, dead: Block, origin: V.Origin) -> None:
+        """Locals that the dead arm stored too, and of which one store is left, are what that stores."""
+        scope = self.local.stack[-1]
+        if scope.is_class:
+            return
+        gone = {s[1] for _, block, _ in scope.removed for s in block}
+        for name in sorted(_bound_in(dead) & scope.names - scope.params):
+            store = lone_store(name, scope.body, gone, _bound_in, _blocks, walrus_names)
+            if store is None or store[1] >= dead[0][1] or not is_constant(store[4]):
+                continue
+            known = self.ev.constant(store[4])
+            if known is not None and known.values is not None:
+                scope.constants[name] = replace(known, origin=known.origin | origin)
+                self.local.known.add(name)
 
     def _chain(self, s: Stmt) -> None:
         no = s[5]
@@ -624,6 +644,7 @@ class Walker:
         while True:
             mark = self._mark()
             scope = Scope(frozenset(names) | frozenset(params), frozenset(once), frozenset(top))
+            scope.body, scope.params = body, frozenset(params)
             self._enter(scope)
             self.block(body)
             self._exit()

@@ -6,6 +6,7 @@ Every rule here keeps more. Blind to text that is computed from data files or th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pruner.model.ir import Expr, constants
@@ -104,12 +105,15 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
     indirect = any(_reads_by_variable(marker, module, e) for e in found)
     loads = any(_loads_by_variable(marker, module, e) for e in found)
+    stored = _stored_names(marker, module, found)
+    for argument in sorted(stored, key=repr):
+        _built_name(marker, argument, stored=True)
     for e in found:
         if loads and (e[0] == "j" or _joined(e) is not None):
             _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
         if e[0] == "j":
             _built_target(marker, node, e)
-            if indirect:  # name = f"forward_{kind}" … getattr(self, name)
+            if indirect and e not in stored:  # name = f"forward_{kind}" … getattr(self, name)
                 _built_name(marker, e)
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
@@ -120,7 +124,7 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
                 marker.escape(symbol.module, node, 0)
         if name.rpartition(".")[2] in _READERS:
             for argument in e[2]:
-                if argument[0] == "j":
+                if argument[0] == "j" and argument not in stored:
                     _built_name(marker, argument)
         if name in _IMPORTERS and e[2]:
             _import_call(marker, module, node, e)
@@ -173,11 +177,30 @@ def _reads_by_variable(marker: Marker, module: str, e: Expr) -> bool:
     return _callee(marker, module, e[1]).rpartition(".")[2] in _READERS and e[2][1][0] not in ("c", "j")
 
 
-def _built_name(marker: Marker, argument: Expr) -> None:
-    """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant."""
+def _stored_names(marker: Marker, module: str, found: list[Expr]) -> set[Expr]:
+    """``setattr(x, f"_{name}", value)`` reads nothing and calls no method but the setter of a property.
+
+    Not a text that stands elsewhere in the definition too: there it may be read.
+    """
+    uses: Counter[Expr] = Counter()
+    for e in found:
+        if e[0] == "k" and e[1][0] in ("n", "v") and len(e[2]) == 3 and e[2][1][0] == "j":
+            if _callee(marker, module, e[1]) in ("setattr", "builtins.setattr"):
+                uses[e[2][1]] += 1
+    return {text for text, count in uses.items() if _occurrences(found, text) <= count}
+
+
+def _occurrences(found: list[Expr], text: Expr) -> int:
+    """How often the text is built on its own, or handed to a call that reads names."""
+    handed = [argument for e in found if e[0] == "k" for argument in e[2]]
+    return max(found.count(text), handed.count(text))
+
+
+def _built_name(marker: Marker, argument: Expr, *, stored: bool = False) -> None:
+    """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant; ``stored``: every property."""
     parts = _flatten(argument)
     if any(p and re.fullmatch(r"\w+", p) for p in parts):
-        marker.use_pattern("".join(r"\w*" if p is None else re.escape(p) for p in parts))
+        marker.use_pattern("".join(r"\w*" if p is None else re.escape(p) for p in parts), stored=stored)
 
 
 def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:

@@ -84,6 +84,7 @@ class Marker:
         self._seen: set[tuple[str, str]] = set()
         self.names_used: set[str] = set()
         self.patterns: list[re.Pattern[str]] = []
+        self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self._waiting_names: dict[str, list[tuple[str, str, int]]] = {}
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._methods: deque[tuple[str, Item, Method]] = deque()
@@ -337,7 +338,7 @@ class Marker:
                 continue
             if foreign or self._special(module, item, method):
                 self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
-            elif self._named(name):
+            elif self._named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
                 self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
@@ -370,9 +371,17 @@ class Marker:
             for module, node, pos in self._waiting_names.pop(name, ()):
                 self.need(module, name, node, "value", pos)
 
-    def use_pattern(self, pattern: str) -> None:
-        """Live code builds attribute names of this shape."""
+    def use_pattern(self, pattern: str, *, stored: bool = False) -> None:
+        """Live code builds attribute names of this shape; ``stored``: only to store into them."""
         compiled = re.compile(pattern)
+        if stored:
+            self.stored.append(compiled)
+            for name in [n for n in self._waiting if compiled.fullmatch(n)]:
+                rows = self._waiting.pop(name)
+                for row in [row for row in rows if row[2].stmt[4]]:
+                    self._live_method(*row, self._namer, "named")
+                self._waiting[name] = [row for row in rows if not row[2].stmt[4]]
+            return
         if compiled not in self.patterns:
             self.patterns.append(compiled)
             for name in [n for n in self._waiting if compiled.fullmatch(n)]:

@@ -216,6 +216,8 @@ class ModuleWalker(Walker):
         return 0
 
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
+        # A rule that names the definition takes it with what its decorators would have done.
+        item.dropped = self.drops.symbols.get((self.module, s[3]), "")
         for decorator in s[4]:
             item.dropped = item.dropped or self._registered(decorator)
         if why and not item.dropped:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from pruner.fold import value as V
+from pruner.fold.alone import Member, enum_member
 from pruner.fold.evaluate import Evaluator, apply_path
 from pruner.fold.members import Members
 from pruner.fold.value import Value
@@ -328,6 +329,16 @@ class ProgramWorld:
         if symbol.kind in ("module", "outside"):
             return False
         return bool(rest) or symbol.kind != "binding" or not self.defines(symbol)
+
+    def enum_member(self, module: str, root: str, path: tuple[str, ...]) -> Member | None:
+        """The member of an enum of the tree that the chain names; None where it may be the same as another one."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind != "binding" or len(rest) != 1 or rest[0][0] != ".":
+            return None
+        stores = self.stores(symbol.module, symbol.name)
+        if len(stores) != 1 or stores[0].kind != "class":
+            return None
+        return enum_member(stores[0].stmt, symbol.text, rest[0][1:])
 
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""

@@ -142,7 +142,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Allowed:
-    """Residue that ``discard`` tolerates: ``names`` in files of ``paths``, both globs; a name may be ``word:GLOB``.
+    """Residue that ``discard`` tolerates: ``names`` in files of ``paths``, both globs; a name may be ``word:GLOB`` or ``rule:ID``.
 
     ``most``: so many different names at most, 0 for any number. ``since`` and ``until`` are those of the entry.
     """

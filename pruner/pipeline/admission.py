@@ -27,6 +27,7 @@ from pruner.pipeline.watch import Watch, watches
 from pruner.scan.stores import ABSENT, FileStores, Site, find, said
 from pruner.scan.summary import Summary
 
+_LITERALS: dict[bytes, Const] = {b"True": True, b"False": False, b"None": None}
 _KINDS = {  # of what is watched: the kinds of stores of a computed name that may be one into it
     "variable": ("variable", "attribute"),
     "function": ("variable", "attribute"),
@@ -78,6 +79,13 @@ class _Tree:
             if edit.start <= site.start < edit.stop:
                 return not (edit.text and (not name or name in edit.text))
         return False
+
+    def written(self, path: str, site: Site, fact: Fact) -> bool:
+        """True when what a keyword is given became a literal that the fact allows, under all facts together."""
+        if site.given < 0:
+            return False
+        texts = [edit.text for edit in self.result.edits.get(path, ()) if edit.start == site.given]
+        return any(text in _LITERALS and _holds(fact, _LITERALS[text]) for text in texts)
 
     def family(self, names: frozenset[str]) -> set[str]:
         """The classes of these names with everything above and below them, by name."""
@@ -206,6 +214,7 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
             own_class = site.kind == "keyword" or site.owner in family
             checked = fact.subject in tree.guarded and watch.kind == "attribute" and site.name is None and own_class
             fits = _fits(fact, watch, site) or (site.same and watch.kind == "attribute")
+            fits = fits or (watch.kind == "attribute" and tree.written(path, site, fact))
             standing = "compatible" if fits else folded or ("guarded" if checked else "breaks")
         if tree.removed(path, site):
             standing = "removed"

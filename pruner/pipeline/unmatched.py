@@ -30,6 +30,7 @@ def unmatched(
     met |= {t.rule for t in discards if t.kind not in ("name", "word") and _exists(t, table, snapshot)}
     wanted = [(t.rule, "*", f"{'word:' * (t.kind == 'word')}{t.text}") for t in discards if t.kind in ("name", "word")]
     wanted += [(a.rule, p, n) for a in policy.allow if a.rule in open_rules for p in a.paths for n in a.names]
+    met |= {rule for rule, _, name in wanted if name.startswith("rule:")}  # said by what the other rule discards
     met |= _words(snapshot, wanted)
     found = []
     for rule in policy.rules:

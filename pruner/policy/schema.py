@@ -155,7 +155,8 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "path": {"anyOf": [_TEXT, _TARGETS], "description": "Glob of paths, or several; * also crosses slashes."},
             "name": {
                 "anyOf": [_TEXT, _TARGETS],
-                "description": "The identifier that may stay, with * and ?, or word:GLOB, a part of one; or several.",
+                "description": "The identifier that may stay, with * and ?; word:GLOB, a part of one; "
+                "rule:ID, all that a discard rule names; or several.",
             },
             "reason": {**_TEXT, "description": "One sentence: why it may."},
             "most": {"type": "integer", "minimum": 1, "description": "So many different names at most."},

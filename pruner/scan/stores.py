@@ -47,6 +47,7 @@ class Site:
     inside: bool = False
     certain: bool = False
     same: bool = False
+    given: int = -1  # byte offset of what a keyword is given
 
 
 @dataclass(slots=True)
@@ -300,7 +301,8 @@ class _Reader:
                 same = isinstance(word.value, ast.Attribute) and word.value.attr == word.arg
                 if isinstance(word.value, ast.Name) and word.value.id == word.arg and self.body is not None:
                     same = _passes_on(self.body, word.arg)
-                self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same)
+                given = self.starts[word.value.lineno - 1] + word.value.col_offset
+                self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same, given)
         if node.args and last not in _REPLACERS:
             self._add(node, "keyword", f"{last}(positional)", names, None, None, False)
 
@@ -355,12 +357,13 @@ class _Reader:
         value: tuple[Const, ...] | None,
         certain: bool,
         same: bool = False,
+        given: int = -1,
     ) -> None:
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         owner = self.classes[-1] if self.classes and receiver and receiver == self._first() else ""
         start = self.starts[line - 1] + column
         inside = bool(self.functions)
-        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, same))
+        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, same, given))
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from typing import Any
 from pruner.errors import cannot
 from pruner.model import Verdict
 from pruner.verify import capabilities, native, ops, order, phases
-from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
 from pruner.verify.lint import added, compiles, imports_in_function, ruff
@@ -196,14 +195,13 @@ class Run:
         self.verdict("native", covered, problems)
 
     def _discard(self, reads: list[phases.Read]) -> None:
-        residue = Residue(Families([text for _, text in self.stated.discards]), self.stated.allow)
+        residue = Residue(self.stated.discards, self.stated.allow)
         for row in reads:
             residue.add(row)
         problems = residue.judged()
         for rule, text in self.stated.discards:
             problems.extend(self._left(rule, text))
-        figures = residue.figures(self.stated.discards)
-        self.verdict("discard", residue.covered(len(self.stated.discards)), problems, figures)
+        self.verdict("discard", residue.covered(), problems, residue.figures())
 
     def _left(self, rule: str, text: str) -> list[str]:
         if text.startswith(("name:", "word:")):

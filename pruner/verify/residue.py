@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Protocol
@@ -41,9 +41,10 @@ class Entry:
 class Residue:
     """All files' counts against the allow-list."""
 
-    def __init__(self, families: Families, allow: Iterable[Allowed]) -> None:
-        self.families = families
-        self.entries = [Entry(row, [pattern(name) for name in row.names]) for row in allow]
+    def __init__(self, discards: Sequence[tuple[str, str]], allow: Iterable[Allowed]) -> None:
+        self.discards = discards  # (rule, target)
+        self.families = Families(text for _, text in discards)
+        self.entries = [Entry(row, self._shapes(row.names)) for row in allow]
         self.before: Counter[str] = Counter()
         self.after: Counter[str] = Counter()
         self.files: defaultdict[str, set[str]] = defaultdict(set)  # by target
@@ -75,18 +76,28 @@ class Residue:
         ]
         return self.problems + grown
 
-    def covered(self, targets: int) -> str:
+    def _shapes(self, names: Iterable[str]) -> list[re.Pattern[str]]:
+        """Of globs, ``word:GLOB`` and ``rule:ID``, which is all that the discard rule names."""
+        found = []
+        for name in names:
+            prefix, _, rule = name.partition(":")
+            whole = [text for owner, text in self.discards if owner == rule.strip()] if prefix == "rule" else [name]
+            found += [pattern(text) for text in whole]
+        return found
+
+    def covered(self) -> str:
         """For a person."""
         idle = sum(not entry.count for entry in self.entries)
         said = ", ".join(f"{row['name']} {row['before']}->{row['after']}" for row in self._spellings()) or "none"
         left = sum(entry.count for entry in self.entries)
+        targets = len(self.discards)
         return f"{targets} targets; {left} allowed by {len(self.entries) - idle} of {len(self.entries)} entries; {said}"
 
-    def figures(self, targets: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         """``names``: each spelling of a ``name:`` target; ``words``: of the others, what is left of each;
         ``families``: each target; ``allowed``: each entry, with what it let stay."""
         rows = []
-        for rule, target in targets:
+        for rule, target in self.discards:
             if target.startswith(("name:", "word:")):
                 here = [name for name in self.after if target in self.families.of(name)]
                 rows.append(

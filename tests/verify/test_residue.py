@@ -86,6 +86,11 @@ def test_what_is_allowed_passes_and_is_counted(tmp_path: Path) -> None:
     assert [(row["names"], row["count"]) for row in found.figures["allowed"]] == [(5, 5), (0, 0)]
 
 
+@pytest.mark.parametrize(("rule", "result"), [("gone", "passed"), ("other", "refuted")])
+def test_an_entry_may_name_a_rule(tmp_path: Path, rule: str, result: str) -> None:
+    assert judged(tmp_path, f"{{path: '*', name: 'rule:{rule}', reason: So.}}").result == result
+
+
 @pytest.mark.parametrize(("most", "result"), [(5, "passed"), (4, "refuted")])
 def test_an_entry_cannot_grow(tmp_path: Path, most: int, result: str) -> None:
     found = judged(tmp_path, ALL % f", most: {most}")
