@@ -262,12 +262,10 @@ def reader(files: Mapping[str, File], module: str, name: str, passed: frozenset[
     if name in own.words or name in own.texts or name in own.listed:
         return f"{module} itself"
     for file in files.values():
-        if file.module.rpartition(".")[2] == GUARD:  # it writes what it asks in full, and then step by step
-            meant = any(re.match(rf"{re.escape(module)}\.{name}(?!\w)", text) for text in file.texts)
-        else:
-            meant = name in file.texts or any(
-                text == module or text.startswith((f"{module}.", f"{module}:")) for text in file.texts
-            )
+        # "app.other" names other; "app" may be loaded by that text and handed on
+        meant = any(re.match(rf"{re.escape(module)}[.:]{name}(?!\w)", text) for text in file.texts)
+        if file.module.rpartition(".")[2] != GUARD:  # which writes what it asks in full, and then step by step
+            meant = meant or name in file.texts or module in file.texts
         if meant:
             return f"{file.module}, by a text"
         for target, symbol, _, _ in file.aliases:
