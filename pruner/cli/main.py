@@ -22,13 +22,31 @@ from pruner.errors import ExitCode, PruneError
 INTERRUPTED = 130
 
 
+def _open_streams() -> None:
+    """Standard streams that the caller closed (``>&-``): nothing, instead of the first file that the run opens."""
+    for stream in ("stdin", "stdout", "stderr"):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, "r" if stream == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit code; never raises."""
+    _open_streams()
+    stdout = sys.stdout
+    try:
+        os.getcwd()
+    except OSError:  # every relative path and every message would be about it
+        print("error: the current folder is gone; go to one that is there", file=sys.stderr)
+        return ExitCode.CANNOT_RUN
     try:
         given = list(arguments) if arguments is not None else None
         code = prune.main(args=given, prog_name="prune", standalone_mode=False)
         sys.stdout.flush()
         return int(code or 0)
+    except SystemExit as end:
+        # click's end of a question whose reader has gone (`prune why X | head -1`); its 1 means findings here.
+        gone = sys.stdout is not stdout  # click puts a wrapper there
+        return ExitCode.CLEAN if gone or not end.code else int(end.code)
     except PruneError as error:
         Screen().diagnostics(error.diagnostics)
         return ExitCode.CANNOT_RUN

@@ -112,8 +112,20 @@ def _run_option(command: _F, tree: bool) -> _F:
 
 
 def print_json(value: object) -> None:
-    json.dump(value, sys.stdout, indent=1, sort_keys=True)
-    sys.stdout.write("\n")
+    """Print a document. Raises PruneError PR310 when the place it goes to takes no more.
+
+    A reader that has gone (``| head -1``) has what it wants: the exit code stays that of the command.
+    """
+    try:
+        json.dump(value, sys.stdout, indent=1, sort_keys=True)
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer
+        advice = "what the command writes is written; ask again with --json into a file"
+        raise cannot("standard output", "PR310", f"cannot be written: {error.strerror}", advice) from error
 
 
 def write(path: Path, data: bytes) -> None:

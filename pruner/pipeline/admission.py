@@ -173,7 +173,7 @@ def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], 
         if looks.at(module, data):
             try:
                 found = stores(file.path, data)
-            except (SyntaxError, ValueError, RecursionError):
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue  # nobody reads it; PR210 says so
             tree.parsed[file.path] = found
             for name, bases in found.bases.items():

@@ -35,14 +35,14 @@ def lower_file(path: Path) -> Lowered:
         return scan.lower(data), "", lines
     except (SyntaxError, ValueError, KeyError) as error:  # KeyError: a statement that this Python does not know
         message = str(error)
-    import libcst  # here: few trees have such a file, and it takes a third of a second
+    except (RecursionError, MemoryError):  # what the parser raises for `not not not ...`, and without a text
+        message = "nested too deeply"
+    from pruner.scan.newer import lower_apart, lower_broken  # here: few trees have such a file
 
-    from pruner.scan.newer import lower_broken, lower_newer
-
-    try:
-        return lower_newer(data), message if other else "newer", lines
-    except (libcst.ParserSyntaxError, SyntaxError, ValueError):  # SyntaxError: LibCST asks for the encoding
+    form = lower_apart(data)
+    if form is None:
         return lower_broken(data), message, lines
+    return form, message if other else "newer", lines
 
 
 def _lower_ahead(path: Path, module: str, package: bool) -> tuple[Lowered, list[str]]:

@@ -137,6 +137,6 @@ def _found(root: Path, files: list[tuple[str, str]], looks: Looks) -> dict[str, 
             data = (root / path).read_bytes()
             if looks.at(module, data):
                 found[path] = find(data)
-        except (OSError, SyntaxError, ValueError, RecursionError):
+        except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue  # whoever asks for it meets the fault
     return found

@@ -110,7 +110,7 @@ def _parsed(data: bytes) -> Iterator[tuple[str, str, str]]:
     """Tables of the module's body, and the fields that declare options."""
     try:
         tree = ast.parse(data)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in tree.body:
         if isinstance(node, ast.ClassDef):

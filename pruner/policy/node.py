@@ -64,6 +64,10 @@ class RuleFile:
 
     def open(self, path: Path) -> Node | None:
         """The root node of the file's one document, or None after noting why there is none."""
+        if path.exists() and not path.is_file() and not path.is_dir():
+            # `--rules <(...)`: a pipe can be read once, and the checks read the rules too, by themselves
+            self.fault(None, codes.UNREADABLE, "cannot read the rule file: it is a pipe or a device", "name a file")
+            return None
         try:
             content = path.read_bytes()
         except OSError as error:

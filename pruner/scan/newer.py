@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import marshal
+import os
 import re
+import resource
 
 from pruner.model.ir import Stmt, position
 from pruner.syntax import newer
@@ -15,6 +18,31 @@ def lower_newer(data: bytes) -> bytes:
     Raises ``libcst.ParserSyntaxError`` when the file is no Python that LibCST knows.
     """
     return _lowered(newer.read(data))
+
+
+def lower_apart(data: bytes) -> bytes | None:
+    """What :func:`lower_newer` gives, by a process of its own; None when LibCST cannot read the file.
+
+    LibCST's parser has no bound on its stack: three thousand parentheses end the process that reads them.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            os.close(reader)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            faulthandler.disable()
+            form = lower_newer(data)
+            with open(writer, "wb") as pipe:
+                pipe.write(form)
+            code = 0
+        finally:
+            os._exit(code)  # also over an exception: the parent goes on, not a copy of it
+    os.close(writer)
+    with open(reader, "rb") as pipe:
+        form = pipe.read()
+    return form if os.waitpid(child, 0)[1] == 0 else None
 
 
 def lower_broken(data: bytes) -> bytes:

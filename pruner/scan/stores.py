@@ -465,7 +465,7 @@ def said(data: bytes) -> set[str]:
     """
     try:
         tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     reads: set[int] = set()
     found: set[str] = set()

@@ -7,6 +7,8 @@ import re
 
 from pruner.verify.nodes import walk
 
+SUM = 40  # operands of a sum of strings that are told apart
+
 
 def chain_text(node: ast.AST) -> str:
     """``a.b.c`` for a chain of names, else ``""``."""
@@ -47,7 +49,14 @@ def regex(node: ast.expr, module: str = "") -> str:
     if isinstance(node, ast.Name) and node.id == "__name__" and module:
         return module
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return join([regex(node.left, module), regex(node.right, module)])
+        parts: list[str] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add) and len(parts) < SUM:
+            parts.append(regex(left.right, module))
+            left = left.left
+        # Each sum within a sum is asked for too: five thousand operands took minutes.
+        parts.append(".*" if len(parts) == SUM else regex(left, module))
+        return join(parts[::-1])
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
         if isinstance(node.left.value, str):
             return join([re.escape(part) for part in re.split(r"(?=%[sdr])", node.left.value)]).replace("%s", ".*")

@@ -40,8 +40,8 @@ class Tokens:
     def run(self) -> list[str]:
         """All problems of this file."""
         self._form()
-        bare_up = [line.strip(" \t\r") for line in self.up]
-        bare_out = [line.strip(" \t\r") for line in self.out]
+        bare_up = [line.strip(" \t\r\ufeff") for line in self.up]  # the notice may follow a byte order mark
+        bare_out = [line.strip(" \t\r\ufeff") for line in self.out]
         self._exempt(bare_out)
         pairs = align(bare_up, bare_out)
         self._depth(pairs)

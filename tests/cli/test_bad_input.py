@@ -77,6 +77,11 @@ def rules_in_latin(place: Place) -> None:
     place.rules.write_bytes(RULES.encode() + b"# \xe9\n")
 
 
+def rules_in_a_pipe(place: Place) -> None:
+    place.rules.unlink()
+    os.mkfifo(place.rules)
+
+
 def no_upstream(place: Place) -> str:
     return str(place.base / "nowhere")
 
@@ -136,6 +141,7 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (broken_rules, "PR002", r"rules\.yaml:2:\d+: error"),
     (unknown_verb, "PR005", r"rules\.yaml:2:\d+: error PR005: a rule has no key 'rooot'; did you mean 'root'"),
     (rules_in_latin, "PR002", r"rules\.yaml:3: error"),
+    (rules_in_a_pipe, "PR001", r"rules\.yaml: error PR001: cannot read the rule file: it is a pipe"),
     (no_upstream, "PR100", "nowhere"),
     (empty_upstream, "PR111", "empty"),
     (truncated_wheel, "PR106", "whl"),
@@ -197,6 +203,10 @@ FILES: list[tuple[str, bytes, int]] = [
     ("another encoding", b"# coding: latin-1\nX = '\xe9'\n", 1),
     ("a syntax error", b"X = (1\n", 1),
     ("NUL", b"X = 1\n\0\n", 1),
+    ("brackets that no stack holds", b"X = 1\nY = " + b"(" * 3000 + b"1" + b")" * 3000 + b"\n", 1),
+    ("the same in a syntax of 3.12", b"X = 1\ntype Y = " + b"(" * 3000 + b"int" + b")" * 3000 + b"\n", 1),
+    ("operators that no stack holds", b"X = 1\nY = " + b"not " * 20_000 + b"1\n", 1),
+    ("a sum of 3000 operands", b"X = 1\nY = " + b"+".join(b"%d" % i for i in range(3000)) + b"\n", 0),
 ]
 
 
