@@ -47,6 +47,9 @@ class Families:
         fixed = {re.escape(max(re.split(r"[*?\[]", text[5:].strip()), key=len).lower()) for text in named}
         self._quick = re.compile("|".join(sorted(fixed)))
         self._known: dict[bytes, tuple[str, ...]] = {}
+        # Whole names are written as they are, so a plain search rules out a file; words may be in any case.
+        parts = {max(re.split(r"[*?\[]", text[5:].strip()), key=len).encode() for text in named}
+        self._parts = sorted(parts) if all(text.startswith("name:") for text in named) else [b""]
 
     def of(self, name: str) -> tuple[str, ...]:
         """The targets that name this identifier, in the order in which they were given."""
@@ -63,7 +66,7 @@ class Families:
     def count(self, data: bytes, tree: ast.Module | None = None) -> Counter[tuple[str, int]]:
         """(identifier, line) occurrences in code and strings. ``tree``: of ``data``, where there is one already."""
         found: Counter[tuple[str, int]] = Counter()
-        if not self._patterns:
+        if not any(part in data for part in self._parts):
             return found
         wanted = {name for name in set(_NAME.findall(data)) if self._of(name)}
         if not wanted:

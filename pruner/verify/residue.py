@@ -53,6 +53,8 @@ class Residue:
     def add(self, row: Read) -> None:
         """Count one file."""
         self.before.update(row.before)
+        if not row.after:
+            return
         near = [entry for entry in self.entries if any(fnmatchcase(row.path, glob) for glob in entry.stated.paths)]
         for (name, line), count in row.after.items():
             self.after[name] += count
@@ -97,9 +99,13 @@ class Residue:
         """``names``: each spelling of a ``name:`` target; ``words``: of the others, what is left of each;
         ``families``: each target; ``allowed``: each entry, with what it let stay."""
         rows = []
+        left = defaultdict(list)
+        for name in self.after:
+            for target in self.families.of(name):
+                left[target].append(name)
         for rule, target in self.discards:
             if target.startswith(("name:", "word:")):
-                here = [name for name in self.after if target in self.families.of(name)]
+                here = left.get(target, [])
                 rows.append(
                     {
                         "rule": rule,
