@@ -30,6 +30,9 @@ def collect(folders: Sequence[Path], upstream: Path, output: Path, ledger: Path,
     place = reports / "parity"
     place.mkdir(parents=True, exist_ok=True)
     records, benches, traces = gather(folders)
+    if not ledger.is_file():
+        text = "holds no ledger.json, so what ran cannot be held against what went"
+        raise cannot(str(reports), "PR307", text, "name the reports of the run that made the output with --reports")
     gone = oracle.removals(json.loads(ledger.read_text("utf-8")))
     identity = {
         "upstream": manifest["upstream"]["snapshot"],

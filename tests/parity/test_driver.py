@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from pruner.errors import PruneError
 from pruner.model import Policy
 from pruner.parity import driver
 from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
 from pruner.parity.compare import judge
 from pruner.parity.driver import RESULTS, TRACES, Run
+from pruner.parity.results import collect
 from pruner.parity.server import Host
 from pruner.pipeline import guard
 from pruner.pipeline.asked import Answers
@@ -86,6 +88,19 @@ def test_executed_lines_are_recorded(tmp_path: Path) -> None:
         seen = json.loads(gzip.decompress(member.read()))
     assert seen["output"]["lines"] == {}
     assert len(seen["upstream"]["lines"]["sglang/launch_server.py"]) > 20
+
+
+def test_results_without_the_ledger_of_the_run_are_one_message(tmp_path: Path) -> None:
+    record(tmp_path, {}, {})
+    (tmp_path / "out" / "PRUNED.json").write_text(
+        '{"upstream": {"snapshot": "x"}, "rules": {"digest": "y"}, "files": {}}'
+    )
+    reports = tmp_path / "reports"
+    with pytest.raises(PruneError, match="PR307"):
+        collect([tmp_path / "results"], tmp_path / "up", tmp_path / "out", reports / "ledger.json", reports)
+    (reports / "ledger.json").write_text('{"removals": []}')
+    found = collect([tmp_path / "results"], tmp_path / "up", tmp_path / "out", reports / "ledger.json", reports)
+    assert found["trees"]["rules"] == "y" and found["cells"] == {}  # small is no cell of the plan
 
 
 def test_what_needs_more_cards_or_time_is_not_run(tmp_path: Path) -> None:
