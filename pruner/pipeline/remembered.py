@@ -138,11 +138,12 @@ def read_policy(rules: Sequence[Path], store: Path | None) -> Policy:
 
 
 def _digests(files: Iterable[str]) -> dict[str, str]:
-    """Of each file's bytes; empty for one that cannot be read."""
+    """Of each file's bytes; empty for one that cannot be read or is no file."""
     found = {}
     for file in sorted(set(files)):
         try:
-            found[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest()
+            # A pipe in the place of a file would be waited for, and can be read once.
+            found[file] = hashlib.sha256(Path(file).read_bytes()).hexdigest() if Path(file).is_file() else ""
         except OSError:
             found[file] = ""
     return found
