@@ -195,7 +195,7 @@ class Run:
         self.verdict("native", covered, problems)
 
     def _discard(self, reads: list[phases.Read]) -> None:
-        residue = Residue(self.stated.discards, self.stated.allow)
+        residue = Residue(self.stated.discards, self.stated.allow, self.stated.widened)
         for row in reads:
             residue.add(row)
         problems = residue.judged()

@@ -61,6 +61,7 @@ class Stated:
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
     rules: set[str] = field(default_factory=set)  # ids of the rules that speak
+    widened: set[str] = field(default_factory=set)  # discard rules of files that another one extends and keeps more
 
 
 _PARSED: dict[str, Any] = {}  # rule files by their text: read once, however many checks ask; nobody changes an answer
@@ -111,20 +112,28 @@ def _speaks(rule: dict[str, Any], version: str) -> bool:
     return until is None or _version(version) < _version(str(until))
 
 
+_KEEPING = ("keep", "root", "dynamic")
+
+
 def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
     """Merge rule files and what they extend. Raises PruneError when a file cannot be read."""
     stated = Stated()
     seen: set[Path] = set()
     lifted: set[str] = set()
     found: list[dict[str, Any]] = []
-    queue = [Path(path) for path in paths]
+    queue = [(Path(path), False) for path in paths]
     while queue:
-        path = queue.pop(0)
+        path, wider = queue.pop(0)
         if path.resolve() in seen:
             continue
         seen.add(path.resolve())
         document = _load(path) or {}
-        queue.extend(path.parent / other for other in document.get("extends") or ())
+        rows = document.get("rules") or ()
+        if wider:
+            stated.widened.update(str(rule.get("id", "")) for rule in rows if "discard" in rule)
+        # Who extends a file and keeps more has more names than it counted on.
+        wider = wider or bool(document.get("lift")) or any(key in rule for rule in rows for key in _KEEPING)
+        queue.extend((path.parent / other, wider) for other in document.get("extends") or ())
         lifted.update(map(str, document.get("lift") or ()))
         found += document.get("rules") or ()
     for rule in found:
@@ -228,6 +237,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.device |= part.device
         whole.asked |= part.asked
         whole.rules |= part.rules
+        whole.widened |= part.widened
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
