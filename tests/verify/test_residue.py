@@ -117,3 +117,38 @@ def test_the_schema_of_the_report_knows_the_figures(tmp_path: Path) -> None:
     assert set(figures) == set(shape)
     for part, rows in figures.items():
         assert all(set(row) == set(shape[part]["items"]["properties"]) for row in rows)
+
+
+WORDS = """\
+rules:
+  - {id: gone, because: It is gone., discard: ["word:qwen*"]}
+  - {id: known, because: Seen., allow: [{path: b.py, name: x, most: 1, reason: No.}]}
+"""
+EXTENDING = {
+    "keeps more": ("rules: [{id: wide, because: Wanted., keep: [app]}]", "passed"),
+    "lifts": ("lift: [other]", "passed"),
+    "states a fact": ("rules: [{id: more, because: So., assume: {app.probe(): false}}]", "refuted"),
+    "extends": ("rules: []", "refuted"),
+}
+
+
+@pytest.mark.parametrize("case", EXTENDING)
+def test_words_refute_nobody_who_keeps_more_than_the_file_that_discards_them(case: str, tmp_path: Path) -> None:
+    for name, text in (("up", UPSTREAM), ("out", OUTPUT.replace("_is_hip", "flag"))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.py").write_text(text)
+    (tmp_path / "words.yaml").write_text(WORDS)
+    text, result = EXTENDING[case]
+    (tmp_path / "mine.yaml").write_text(f"extends: [words.yaml]\n{text}\n")
+    (found,) = run(tmp_path / "up", tmp_path / "out", [tmp_path / "mine.yaml"], jobs=1, checks=["discard"])
+    assert found.result == result, found
+
+
+def test_whole_names_refute_whoever_keeps_more(tmp_path: Path) -> None:
+    for name in ("up", "out"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "app.py").write_text(UPSTREAM)
+    (tmp_path / "names.yaml").write_text(WORDS.replace("word:qwen*", "name:_is_hip"))
+    (tmp_path / "mine.yaml").write_text("extends: [names.yaml]\nrules: [{id: wide, because: Wanted., keep: [app]}]\n")
+    (found,) = run(tmp_path / "up", tmp_path / "out", [tmp_path / "mine.yaml"], jobs=1, checks=["discard"])
+    assert found.result == "refuted", found
