@@ -75,12 +75,16 @@ def _yaml(path: Path) -> dict[str, Any]:
 
 def table_of(path: Path) -> Path:
     """The table that a file of places names. Raises PruneError when the file cannot be read."""
-    return path.parent / str(_yaml(path).get("table", ""))
+    return _table(path, _yaml(path))
+
+
+def _table(path: Path, places: dict[str, Any]) -> Path:
+    return path.parent / str(places.get("table", ""))
 
 
 def _wanted(path: Path, column: str) -> Wanted:
     places = _yaml(path)
-    table = path.parent / str(places.get("table", ""))
+    table = _table(path, places)
     try:
         with table.open(encoding="utf-8", newline="") as stream:
             rows = [(r["kind"], r["key"], r[column], r.get("note") or "") for r in csv.DictReader(stream)]

@@ -19,12 +19,12 @@ from pruner.verify.entries import (
     members,
     names_of,
     own,
-    parse,
     registered,
     statements,
     stored,
     value_for,
 )
+from pruner.verify.tree import parse_bytes
 
 
 class Catalogue:
@@ -57,7 +57,7 @@ class Catalogue:
             if data is not None and self._other is not None and self._other.holds(module, data):
                 self._trees[module] = self._other.tree(module)
             else:
-                self._trees[module] = parse(data) if data is not None else None
+                self._trees[module] = parse_bytes(data) if data is not None else None
         return self._trees[module]
 
     def holds(self, module: str, data: bytes) -> bool:
@@ -158,7 +158,7 @@ class Catalogue:
             return None, 0
         found = list(re.finditer(rb"^" + name.encode() + rb"\b", data, re.M))
         if len(found) == 1 and module not in self._trees:
-            tree = parse(data[found[0].start() :])
+            tree = parse_bytes(data[found[0].start() :])
             if tree is not None:
                 return tree, data.count(b"\n", 0, found[0].start())
         return self.tree(module), 0

@@ -6,7 +6,6 @@ Blind to keys that are computed.
 from __future__ import annotations
 
 import ast
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,15 +19,6 @@ class Entry:
     line: int
     names: frozenset[str] = frozenset()  # names and ``import`` lines are looked up in the same file
     node: ast.AST | None = None
-
-
-def parse(data: bytes) -> ast.Module | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
 
 
 def own(scope: ast.AST, truth: Callable[[ast.expr], bool | None] | None = None) -> Iterator[ast.AST]:
