@@ -84,14 +84,21 @@ def _has_member(table: ModuleTable, module: str, dotted: str) -> bool:
 
 
 def entry_points(snapshot: Snapshot, text: str) -> list[tuple[str, str]]:
-    """(module, attribute) pairs that ``pyproject.toml`` or ``entry_points.txt`` names."""
+    """(module, attribute) pairs that ``pyproject.toml`` or ``entry_points.txt`` names.
+
+    With them the packages into which the build puts an extension module: its Python sources name no such package.
+    """
     found: list[str] = []
     for file in snapshot.files:
         if file.path.rpartition("/")[2] != text or file.path.count("/") > 1:
             continue
         content = snapshot.read(file.path).decode("utf-8")
         if text.endswith(".toml"):
-            project = tomllib.loads(content).get("project", {})
+            document = tomllib.loads(content)
+            project, tools = document.get("project", {}), document.get("tool", {})
+            built = tools.get("setuptools-rust", {}).get("ext-modules", ())
+            built = [*built, *tools.get("setuptools", {}).get("ext-modules", ())]
+            found += [str(row.get("target", row.get("name", ""))).rpartition(".")[0] for row in built]
             groups = [
                 project.get("scripts", {}),
                 project.get("gui-scripts", {}),

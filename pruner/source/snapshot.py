@@ -23,7 +23,8 @@ from pruner.source.lock import default_lock_path, read_lock
 from pruner.source.tree import read_files
 
 _VERSION = re.compile(r"v?\d+(\.\d+)+([a-z0-9.+]*)\Z")
-_ASSIGNED = re.compile(r"^__version__\s*=\s*['\"]([^'\"]+)['\"]", re.MULTILINE)
+# `__version__ = version = '1.2'` is what setuptools-scm writes where a checkout is installed.
+_ASSIGNED = re.compile(r"^__version__\s*=\s*(?:version\s*=\s*)?['\"]([^'\"]+)['\"]", re.MULTILINE)
 _PACKAGE = "sglang"
 
 

@@ -105,7 +105,13 @@ class Imports:
             return False
         if name in names.bindings or "__getattr__" in names.bindings:
             return True
-        return any(self.up.has_module(star) and self.upstream_has(star, name) for star in names.stars)
+        stars = (star for star in names.stars if self.up.has_module(star) and self._brings(star, name))
+        return any(self.upstream_has(star, name) for star in stars)
+
+    def _brings(self, star: str, name: str) -> bool:
+        """May upstream's ``from star import *`` bind this name? One that begins with ``_`` is brought by ``__all__`` alone."""
+        names = self.world.names(star)
+        return not name.startswith("_") or names is None or "__all__" in names.bindings
 
     def shadowed(self, survey: Survey, root: str, line: int) -> bool:
         """Is ``root`` in this line a local name that no import binds?"""

@@ -282,7 +282,8 @@ def version_of(root: Path) -> str:
         if found:
             return found.group(1)
     for path in sorted([*root.glob("*/_version.py"), *root.glob("*/*/_version.py"), *root.glob("*/version.py")]):
-        found = re.search(r"^__version__\b[^=\n]*=\s*[\"']([^\"']+)", path.read_text("utf-8", "replace"), re.M)
+        stated = r"^__version__\b[^=\n]*=(?:\s*version\s*=)?\s*[\"']([^\"']+)"
+        found = re.search(stated, path.read_text("utf-8", "replace"), re.M)
         if found:
             return found.group(1)
     return ""

@@ -176,7 +176,9 @@ def _twin(up: list[str], out: list[str], matched: set[int], line: int, kept: int
     ``if a: f()`` / ``elif b: # why`` / ``f()``: of two equal lines the one without the comment stayed.
     """
     above = _comment_above(out, kept)
-    return any(up[i] == up[line] and i not in matched and _comment_above(up, i) == above for i in range(len(up)))
+    # `if a:` / `# why` / `if b: f()` / `elif b: g()`: the `elif` that became the first arm is such a copy as well.
+    texts = (up[line], f"el{up[line]}")
+    return any(up[i] in texts and i not in matched and _comment_above(up, i) == above for i in range(len(up)))
 
 
 def _comment_above(lines: list[str], index: int) -> list[str]:

@@ -76,9 +76,20 @@ TREE = {
     "benchmark/gsm8k/run.py": "print(1)\n",
     "benchmark/deepseek_v3/README.md": "# how\n",
     "test/test_all.py": "import sglang\n",
-    "python/pyproject.toml": "[project]\nname = 'sglang'\nversion = '0.5.9'\n",
+    "python/pyproject.toml": (
+        "[project]\nname = 'sglang'\ndynamic = ['version']\n\n"
+        "[[tool.setuptools-rust.ext-modules]]\ntarget = 'sglang.wire._core'\npath = '../rust/wire/Cargo.toml'\n"
+    ),
     "python/sglang/__init__.py": "",
-    "python/sglang/version.py": '__version__ = "0.5.9"\n',
+    "python/sglang/_version.py": "__version__ = version = '0.5.9'\n",
+    "python/sglang/version.py": "from sglang._version import __version__\n",
+    "python/sglang/wire/__init__.py": "# the build puts its extension here\n",
+    "python/sglang/launch.py": (
+        "from sglang.main import serve\nfrom sglang.plat import is_hip\n\n\n"
+        "def run(rpc, x):\n"
+        "    if is_hip():\n        # as hip does it\n        if rpc.on:\n            serve(rpc)\n"
+        "    elif rpc.on:\n        serve(x)\n    else:\n        rpc(x)\n"
+    ),
     "python/sglang/plat.py": "def is_hip():\n    return False\n",
     "python/sglang/trace.py": "def start():\n    return 1\n\n\ndef unused():\n    return 2\n",
     "python/sglang/main.py": (
@@ -87,6 +98,7 @@ TREE = {
         "    if is_hip():\n"
         "        from sgl_kernel.gate import old_gate\n\n"
         "        return old_gate(x)\n"
+        "    if x.mac:\n        from sgl_kernel import rope\n\n        return rope(x)\n"
         "    torch.ops.sgl_kernel.both_too(x)\n"
         "    return norm(x)\n"
     ),
@@ -118,10 +130,15 @@ TREE = {
     "sgl-kernel/python/sgl_kernel/__init__.py": (
         "import torch\n\nfrom sgl_kernel.gate import old_gate, old_spare\nfrom sgl_kernel.norm import norm\n\n"
         "if torch.version.hip is not None:\n    from sgl_kernel.norm import hip_norm\n"
+        "if torch.mac:\n    from sgl_kernel.metal import *\n"
     ),
     "sgl-kernel/python/sgl_kernel/norm.py": (
         "import torch\n\n\ndef norm(x):\n    torch.ops.sgl_kernel.norm(x)\n    return x\n\n\n"
         "def hip_norm(x):\n    return torch.ops.sgl_kernel.hip_only(x)\n"
+    ),
+    "sgl-kernel/python/sgl_kernel/metal.py": (
+        "try:\n    from . import _metal  # compiled\nexcept ImportError:\n    _metal = None\n\n\n"
+        "def rope(x):\n    return _metal.rope(x)\n"
     ),
     "sgl-kernel/python/sgl_kernel/gate.py": (
         "import torch\n\n\ndef old_gate(x):\n    return torch.ops.sgl_kernel.old_gate.default(x, 1)\n\n\n"
@@ -143,7 +160,11 @@ extends: [SHIPPED/repository.yaml]
 rules:
   - id: main
     because: The program starts here.
-    root: ["sglang.main:serve"]
+    root: ["sglang.main:serve", "sglang.launch:run", pyproject.toml]
+  - id: earlier
+    because: This is of another release.
+    until: "0.5.9"
+    root: [sglang.not_here]
   - id: no-hip
     because: No HIP here.
     assume: {sglang.plat.is_hip(): false, torch.version.hip: null, macro:USE_ROCM: null}

@@ -82,6 +82,17 @@ def test_the_rest_of_the_repository(pruned: Path) -> None:
     assert "def unused" not in trace
     assert "sgl-model-gateway/bindings/python/setup.py" in kept
     assert "other/python/elsewhere/tool.py" in kept, "no rule speaks of this package"
+    assert "python/sglang/wire/__init__.py" in kept, "the build puts an extension into it"
+
+
+def test_an_arm_that_becomes_the_first_takes_no_comment_of_its_copy_in_the_arm_before_it(pruned: Path) -> None:
+    text = (pruned / "out/python/sglang/launch.py").read_text()
+    assert "    if rpc.on:\n        serve(x)\n    else:\n" in text and "as hip" not in text
+
+
+def test_a_checkout_has_the_version_that_its_installation_wrote(pruned: Path) -> None:
+    report = json.loads((pruned / "reports/report.json").read_text())
+    assert report["upstream"]["version"] == "0.5.9", "else the rule for another release would match nothing"
 
 
 def test_one_readme_says_what_this_is(pruned: Path) -> None:
