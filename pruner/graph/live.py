@@ -35,6 +35,7 @@ from pruner.graph.module import (
     function_import,
     imported_modules,
 )
+from pruner.graph.order import keep_orders
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy
@@ -282,7 +283,7 @@ class Marker:
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
-            if not changed and not self._keep_required():
+            if not changed and not self._keep_required() and not keep_orders(self):
                 break
         self._collect_dead_aliases()
         return self.out

@@ -16,7 +16,7 @@ from typing import Any
 
 from pruner.verify.effects import Effects
 from pruner.verify.scopes import COMPREHENSIONS, Scope
-from pruner.verify.terms import FALSE, TRUE, Term, constant, joined, negate, plain
+from pruner.verify.terms import FALSE, TRUE, Term, constant, evaluated, joined, negate, plain
 from pruner.verify.values import Val
 
 
@@ -285,8 +285,5 @@ class Canon:
         """Reduce a truth-position term to the effects of evaluating it."""
         if self.effects.droppable(node, scope):
             return None
-        if term[0] == "Known":
-            term = term[2]
-        while term[0] == "Not":
-            term = term[1]
+        term = evaluated(term)
         return None if term[0] == "=" else term

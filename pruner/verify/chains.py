@@ -9,6 +9,7 @@ import ast
 
 from pruner.verify import values as v
 from pruner.verify.classes import Classes
+from pruner.verify.guards import called
 from pruner.verify.names import Binding
 from pruner.verify.scopes import Scope
 from pruner.verify.values import Val
@@ -93,6 +94,9 @@ class Chains:
             if home is None:
                 return self.world.lookup(scope.module, node.id)
             rows = home.bindings(node.id)
+            twin = home.twin
+            if twin is not None and rows and all(called(row.value)[0] == "stand_in" for row in rows):
+                home, rows = twin, twin.bindings(node.id)  # it stands for what upstream imports there
             if not any(row.kind == "import" for row in rows):
                 return None
             rows = [row for row in rows if self.reachable(row, home)]

@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 
 from pruner.verify import values as v
-from pruner.verify.names import resolver, target_names
+from pruner.verify.names import FUNCTIONS, resolver, target_names
+from pruner.verify.nodes import children
 from pruner.verify.operators import Operators, literal
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.values import UNKNOWN, Val
@@ -225,8 +226,8 @@ class Evaluator(Operators):
             return self._results[key]
         mark = ("result", function[1], function[2])
         node = self.world.definition(function)
-        if mark in self._busy or not isinstance(node, ast.FunctionDef):
-            return UNKNOWN
+        if mark in self._busy or not isinstance(node, ast.FunctionDef) or _yields(node):
+            return UNKNOWN  # a call of a generator gives the generator
         scope = self.module_scope(function[1])
         if any(self.chain(_bare(d), scope) not in CACHES for d in node.decorator_list):
             return UNKNOWN
@@ -284,8 +285,8 @@ class Evaluator(Operators):
                     return None
                 if True not in ends:
                     return False
-            elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                continue
+            elif isinstance(node, ast.Expr) and (effects or self.droppable(node.value, scope)):
+                continue  # it stores into none of the locals: a walrus is a binding of its own
             elif isinstance(node, ast.Import | ast.ImportFrom | ast.Pass | ast.Global):
                 continue
             elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
@@ -303,6 +304,16 @@ class Evaluator(Operators):
     def inner(self, node: ast.expr, scope: Scope) -> Scope:
         """The scope inside a lambda or a comprehension."""
         return inner_scope(node, scope)
+
+
+def _yields(node: ast.AST) -> bool:
+    """Is a ``yield`` below, outside functions of its own?"""
+    for child in children(node):
+        if isinstance(child, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and _yields(child):
+            return True
+    return False
 
 
 def _bare(node: ast.expr) -> ast.expr:

@@ -19,7 +19,7 @@ from pruner.verify.guards import called
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.names import FUNCTIONS
 from pruner.verify.scopes import Scope
-from pruner.verify.terms import FALSE, TRUE, Term, negate
+from pruner.verify.terms import FALSE, TRUE, Term, evaluated, negate
 
 
 class Suites(Cases):
@@ -141,9 +141,7 @@ class Suites(Cases):
         return [Item(kind, key, node.lineno, node, leaves=leaves)]
 
     def _evaluate(self, term: Term | None, node: ast.stmt) -> list[Item]:
-        while term is not None and term[0] == "Not":
-            term = term[1]  # as a statement, ``not f()`` is ``f()``
-        return [] if term is None else [Item("Expr", ("Expr", term), node.lineno, node)]
+        return [] if term is None else [Item("Expr", ("Expr", evaluated(term)), node.lineno, node)]
 
     def _expr(self, node: ast.Expr, scope: Scope) -> list[Item]:
         value = node.value

@@ -39,3 +39,10 @@ def plain(term: Term, conversion: int) -> str | None:
     if conversion in (-1, ord("s")):
         return str(value)
     return repr(value) if conversion == ord("r") else None
+
+
+def evaluated(term: Term) -> Term:
+    """As a statement ``not f()`` is ``f()``, and so is ``f() and is_hip()`` where both truths are known."""
+    while term[0] in ("Known", "Not"):
+        term = term[-1]
+    return term

@@ -58,6 +58,50 @@ def test_an_import_that_orders_a_cycle_stays() -> None:
     })  # fmt: skip
 
 
+RING = {
+    "b.py": "LIMIT = 3\nfrom c import C\n\n\nclass B(C):\n    pass\n",
+    "c.py": "from b import LIMIT\n\n\nclass C:\n    def run(self):\n        return LIMIT\n",
+}
+
+
+def test_an_import_that_chooses_where_a_cycle_begins_stays() -> None:
+    """From outside the cycle: nobody reads ``B``, but ``c`` must not come before ``b``."""
+    app = "from plat import is_hip\nfrom b import B\nfrom c import C\n\n\ndef f():\n    return B() if is_hip() else C().run()\n"
+    assert "from b import B" in reach({**RING, "app.py": app})["app.py"]
+
+
+def test_an_import_of_a_module_that_begins_a_cycle_stays() -> None:
+    """``first`` has nothing that is read; it loads ``b`` before ``c``."""
+    app = "from first import N\nfrom c import C\n\n\ndef f():\n    return C().run()\n"
+    pruned = reach({**RING, "first.py": "import b\nN = 1\n", "app.py": app})
+    assert "first.py" not in pruned.removed
+
+
+def test_a_lazy_import_that_begins_a_cycle_stays() -> None:
+    app = "from plat import is_hip\n\n\ndef f():\n    from b import B\n    from c import C\n    return B() if is_hip() else C().run()\n"
+    assert "b import B" in reach({**RING, "app.py": app})["app.py"]
+
+
+def test_an_import_into_a_cycle_goes_where_the_cycle_is_loaded() -> None:
+    """By an import above it, or by the package around the module, which begins it somewhere itself."""
+    app = "from b import B\nfrom c import C\n\n\ndef f():\n    return B().run()\n"
+    assert "import C" not in reach({**RING, "app.py": app})["app.py"]
+    files = {f"p/{name}": text.replace("from ", "from p.") for name, text in RING.items()}
+    files["p/__init__.py"] = "from p.b import B\n"
+    files["p/leaf.py"] = "from p.c import C\nfrom p.b import B\n\n\ndef g():\n    return B().run()\n"
+    pruned = reach({**files, "app.py": "def f():\n    from p.leaf import g\n    return g()\n"})
+    assert "import C" not in pruned["p/leaf.py"]
+
+
+def test_a_package_that_loads_the_module_itself_has_not_loaded_the_cycle() -> None:
+    """``p`` loads ``leaf`` first, and only then ``b``: the import in ``leaf`` is where the cycle begins."""
+    files = {f"p/{name}": text.replace("from ", "from p.") for name, text in RING.items()}
+    files["p/__init__.py"] = "from p import leaf\nfrom p.c import C\n"
+    files["p/leaf.py"] = "from p.b import B\n\n\ndef g():\n    return 1\n"
+    pruned = reach({**files, "app.py": "from p import leaf, C\n\n\ndef f():\n    return leaf.g(), C().run()\n"})
+    assert "import B" in pruned["p/leaf.py"]
+
+
 def test_an_unread_import_of_upstream_is_not_ours() -> None:
     """One that upstream itself never read stays, unless it is of the standard library or the tree."""
     pruned = prune(

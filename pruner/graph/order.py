@@ -1,0 +1,120 @@
+"""Imports that nobody reads and that decide which module of an import cycle is loaded first.
+
+``from b import B`` in ``app`` goes, ``from c import C`` stays, and ``b`` and ``c`` import each other: ``c`` now comes
+before ``b``, and what it imports of ``b`` is not there yet. A module outside a cycle runs when the whole cycle
+is loaded or nothing of it is, for the cycle does not lead to the module. So such an import may go where the cycle is
+loaded for sure: by an import above it that stays, or by a package around the module which does not itself load the module.
+
+Blind to which arm of a test in a module's body runs (what both import counts as loaded by the module), and to imports
+in functions that are called while modules load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pruner.graph.idle import parents
+from pruner.graph.module import alias_of
+from pruner.model.ir import line_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pruner.graph.live import Marker
+    from pruner.graph.module import ModuleState
+
+Cycles = frozenset[int]
+_NONE: Cycles = frozenset()
+
+
+def keep_orders(marker: Marker) -> bool:
+    """Keep the imports without which a cycle would be entered elsewhere; true when anything changed."""
+    return Orders(marker).keep()
+
+
+class Orders:
+    """Which import cycles each module leads to."""
+
+    def __init__(self, marker: Marker) -> None:
+        import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
+
+        self.marker = marker
+        self.graph = nx.DiGraph()  # of modules that are gone as well: they load what stays
+        for module, state in list(marker.out.states.items()):
+            if not marker.drops.module(module):
+                self.graph.add_edges_from((module, p) for target in state.eager for p in parents(target))
+        running = [module for module, state in marker.out.states.items() if state.executed and module in self.graph]
+        self.cycle: dict[str, int] = {}  # of modules that run
+        for index, members in enumerate(nx.strongly_connected_components(self.graph.subgraph(running))):
+            if len(members) > 1:
+                self.cycle.update(dict.fromkeys(members, index))
+        self.leads: dict[str, Cycles] = {}
+        condensed = nx.condensation(self.graph)
+        found: dict[int, Cycles] = {}
+        for number in reversed(list(nx.topological_sort(condensed))):
+            members = condensed.nodes[number]["members"]
+            own = {self.cycle[name] for name in members if name in self.cycle}
+            found[number] = frozenset(own.union(*(found[following] for following in condensed.successors(number))))
+            self.leads.update(dict.fromkeys(members, found[number]))
+        self._below: dict[str, set[str]] = {}
+
+    def keep(self) -> bool:
+        """Judge every import that nobody reads."""
+        marker, changed = self.marker, False
+        if not self.cycle:
+            return False
+        for module, state in list(marker.out.states.items()):
+            if state.executed:
+                changed |= self._body(module, state)
+        for row in list(marker.idle):
+            module, node, stmt, index, _ = row
+            targets = marker.targets(marker.out.states[module].summary, alias_of(stmt, index))
+            # A function runs when its own module is loaded.
+            if self._led(targets) - self.leads.get(module, _NONE) - self._around(module):
+                marker.idle.remove(row)
+                marker.run_idle(module, node, stmt, index, "lazy import that orders a cycle")
+                changed = True
+        return changed
+
+    def _body(self, module: str, state: ModuleState) -> bool:
+        changed = False
+        own = self.cycle.get(module, -1)
+        have: set[int] = {own}
+        around = False
+        for item in state.items:
+            if item.kind not in ("import", "star"):
+                continue
+            targets = self.marker.targets(state.summary, item)
+            led = self._led(targets)
+            if not item.live and item.stmt[1] not in state.required and led - have:
+                if not around:
+                    around = True
+                    have |= self._around(module)
+                if led - have:
+                    state.required[item.stmt[1]] = "cycle"
+                    changed = True
+                    for target in targets:
+                        if not self.marker.drops.module(target):
+                            line = line_of(item.stmt[1])
+                            self.marker.execute(target, module, "import that orders a cycle", state.summary.path, line)
+            if (item.live or item.stmt[1] in state.required) and not item.conditional:
+                have |= self._led(targets, own)
+        return changed
+
+    def _led(self, targets: Iterable[str], own: int = -1) -> Cycles:
+        """What the targets lead to. One of the own cycle may be loading, above on the stack: it gives nothing for sure."""
+        names = (name for target in targets for name in parents(target))
+        return _NONE.union(*(self.leads.get(name, _NONE) for name in names if own < 0 or self.cycle.get(name) != own))
+
+    def _around(self, module: str) -> Cycles:
+        """Cycles that packages around the module have loaded before it, whoever asks for it."""
+        import networkx as nx
+
+        found = _NONE
+        for package in parents(module)[:-1]:
+            if package in self.graph and self.leads[package]:
+                if package not in self._below:
+                    self._below[package] = nx.descendants(self.graph, package)
+                if module not in self._below[package]:
+                    found |= self.leads[package]
+        return found
