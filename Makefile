@@ -6,6 +6,7 @@
 # make fetch [VERSION=...]            download and check a locked release
 # make verify-full                    run both trees without a GPU, in an environment of their own (2 GB, once); a
 #                                     check that could not run is an error
+# make verify-ci                      what CI does: prune, run both trees, plant a sample of 60 wrong prunings
 # make mutate [SAMPLE="--count 40 --faults 20"]                        plant wrong prunings, count who is caught
 # make clean                          remove what was made here
 #
@@ -38,7 +39,7 @@ RUNS := prune prune-tree case
 RUNNING := import-run names surface arguments layers plain-host
 
 .DEFAULT_GOAL := prune
-.PHONY: $(RUNS) env dev-env verify-env verify-full mutate test check lint fetch clean
+.PHONY: $(RUNS) env dev-env verify-env verify-full verify-ci mutate test check lint fetch clean
 
 # A recipe that fails always makes make say 2, so a recipe cannot report findings (1). Therefore a
 # run that is the only goal is started while this file is read, and `make -q`, whose status
@@ -96,6 +97,12 @@ $(VERIFY)/stamp: requirements-verify.txt
 
 verify-full: env verify-env
 	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(addprefix --require ,$(RUNNING)) $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
+
+# One after the other, whatever -j says: they share generated/ and the processors.
+verify-ci: env
+	$(MAKE) --no-print-directory prune
+	$(MAKE) --no-print-directory verify-full
+	$(MAKE) --no-print-directory mutate SAMPLE="--count 40 --faults 20"
 
 mutate: dev-env
 	$(PY) -m tests.mutation "$$($(PRUNE) fetch)" generated $(RULES) $(SAMPLE)

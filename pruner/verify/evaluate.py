@@ -12,10 +12,10 @@ from __future__ import annotations
 import ast
 
 from pruner.verify import values as v
-from pruner.verify.names import FUNCTIONS, resolver, target_names
-from pruner.verify.nodes import children
+from pruner.verify.names import resolver, target_names
 from pruner.verify.operators import Operators, literal
 from pruner.verify.scopes import Scope, function_scope, inner_scope
+from pruner.verify.shape import is_generator
 from pruner.verify.values import UNKNOWN, Val
 from pruner.verify.world import Symbol
 
@@ -226,7 +226,7 @@ class Evaluator(Operators):
             return self._results[key]
         mark = ("result", function[1], function[2])
         node = self.world.definition(function)
-        if mark in self._busy or not isinstance(node, ast.FunctionDef) or _yields(node):
+        if mark in self._busy or not isinstance(node, ast.FunctionDef) or is_generator(node):
             return UNKNOWN  # a call of a generator gives the generator
         scope = self.module_scope(function[1])
         if any(self.chain(_bare(d), scope) not in CACHES for d in node.decorator_list):
@@ -304,16 +304,6 @@ class Evaluator(Operators):
     def inner(self, node: ast.expr, scope: Scope) -> Scope:
         """The scope inside a lambda or a comprehension."""
         return inner_scope(node, scope)
-
-
-def _yields(node: ast.AST) -> bool:
-    """Is a ``yield`` below, outside functions of its own?"""
-    for child in children(node):
-        if isinstance(child, ast.Yield | ast.YieldFrom):
-            return True
-        if not isinstance(child, (*FUNCTIONS, ast.Lambda, ast.ClassDef)) and _yields(child):
-            return True
-    return False
 
 
 def _bare(node: ast.expr) -> ast.expr:
