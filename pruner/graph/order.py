@@ -69,8 +69,8 @@ class Orders:
         for row in list(marker.idle):
             module, node, stmt, index, _ = row
             targets = marker.targets(marker.out.states[module].summary, alias_of(stmt, index))
-            # A function runs when its own module is loaded.
-            if self._led(targets) - self.leads.get(module, _NONE) - self._around(module):
+            # A function runs when its own module and the packages around it are loaded.
+            if self._led(targets) - self._led([module]):
                 marker.idle.remove(row)
                 marker.run_idle(module, node, stmt, index, "lazy import that orders a cycle")
                 changed = True
