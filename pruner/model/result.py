@@ -92,6 +92,18 @@ class FactRecord:
     folds: int = 0
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class OperationRecord:
+    """An operation that sources of the tree register, and the place of kept text that names it (or ``""``)."""
+
+    library: str
+    name: str
+    place: str  # path:line of the first registration, in the upstream file
+    kept: bool
+    named: str
+    rule: str  # the rule that drops or keeps it, or ""
+
+
 @dataclass(slots=True)
 class RunResult:
     """Everything a run knows; ``document`` is the versioned JSON that reports are rendered from."""
@@ -127,6 +139,7 @@ class Outcome:
     guards: tuple[GuardCall, ...] = ()
     facts: tuple[FactRecord, ...] = ()
     fact_folds: dict[str, int] = field(default_factory=dict)  # decided places per "rule subject"
+    operations: tuple[OperationRecord, ...] = ()
     open_stores: tuple[tuple[str, int], ...] = ()  # (path, line): a computed name of an object nobody knows
 
 

@@ -244,6 +244,7 @@ def _outcome(
         tuple(sorted(live.edges)),  # marking meets them in the order of sets, another one in each process
         statistics,
         tuple(sorted(guarded)), fact_folds={k: n for k, n in counts.items() if " " in k},
+        operations=native.operations,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pruner.edit import apply, kept_ranges, merge
-from pruner.model import Cause, Edit, Fact, Finding, Policy, Range, Removal, Snapshot
+from pruner.model import Cause, Edit, Fact, Finding, OperationRecord, Policy, Range, Removal, Snapshot
 from pruner.native import DEFINED, Branches, Index, MacroFacts, fold, is_native, line_of, reached
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.ops import drop_operations
@@ -37,6 +37,7 @@ class Natives:
     findings: list[Finding] = field(default_factory=list)
     folds: dict[str, int] = field(default_factory=dict)
     matched: set[str] = field(default_factory=set)
+    operations: tuple[OperationRecord, ...] = ()
 
 
 def without_macros(policy: Policy) -> tuple[Fact, ...]:
@@ -122,6 +123,7 @@ def _operations(
     out.gone += found.gone
     out.removals += found.removals
     out.matched |= found.matched
+    out.operations = found.records
 
 
 def _masked(data: bytes, edits: Iterable[Edit]) -> bytes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from pruner.edit import merge
-from pruner.model import Cause, Edit, Policy, Removal, Target
+from pruner.model import Cause, Edit, OperationRecord, Policy, Removal, Target
 from pruner.native.cmake import listed
 from pruner.native.items import Item
 from pruner.native.registered import Registration, registrations
@@ -25,12 +25,16 @@ _CMAKE = re.compile(r"(?:\.cmake|(?:^|/)CMakeLists\.txt)\Z")
 
 @dataclass(slots=True)
 class Operations:
-    """What goes: edits by path (offsets of the texts given), whole sources, ledger rows, rules that matched."""
+    """What goes: edits by path (offsets of the texts given), whole sources, ledger rows, rules that matched.
+
+    ``records`` tell of every operation, whether it goes or stays.
+    """
 
     edits: dict[str, list[Edit]] = field(default_factory=dict)
     gone: list[tuple[str, Cause]] = field(default_factory=list)
     removals: list[Removal] = field(default_factory=list)
     matched: set[str] = field(default_factory=set)
+    records: tuple[OperationRecord, ...] = ()
 
 
 def drop_operations(
@@ -47,11 +51,20 @@ def drop_operations(
     others = {path: data for path, data in sources.items() if path not in found}
     asked = {library: named(library, python, others) for library in sorted(libraries)}
     dead: dict[str, list[tuple[Registration, Cause]]] = {}
+    records: dict[tuple[str, str], OperationRecord] = {}
     for path, rows in found.items():
         for row in rows:
             cause = _dead(row, asked[row.library], drops, held, policy, out.matched)
             if cause is not None:
                 dead.setdefault(path, []).append((row, cause))
+            key = (row.library, row.operation)
+            if key not in records:
+                named_at = asked[row.library].places.get(row.operation, "")
+                full = f"{row.library}::{row.operation}"
+                rule = cause.rules[0] if cause else next((t.rule for t in held if fnmatchcase(full, t.text)), "")
+                line = sources[path].count(b"\n", 0, row.start) + 1
+                records[key] = OperationRecord(*key, f"{path}:{line}", cause is None, named_at, rule)
+    out.records = tuple(sorted(records.values()))
     for path, pairs in dead.items():
         for row, cause in pairs:
             _cut(path, sources[path], row.start, row.stop, "registration", row.operation, cause, out)

@@ -15,6 +15,7 @@ from pruner.report.document import SCHEMA, Account, document_bytes
 from pruner.report.html import page_bytes
 from pruner.report.ledger import ledger_bytes, ledger_markdown
 from pruner.report.markdown import report_markdown
+from pruner.report.operation import operations_bytes, operations_markdown
 
 CHANGES, PAGE = "changes.diff", "report.html"
 Part = Callable[[], None]
@@ -33,6 +34,8 @@ def render(
     parts: Callable[[Part], Callable[[], None]] = lambda part: part,
 ) -> None:
     """Write report.json, report.md, report.html, ledger.json, ledger.md and changes.diff into an existing empty folder.
+
+    A tree whose sources register operations has operations.json and operations.md as well.
 
     ``extra`` and ``lines`` must be what :func:`pruner.report.build` was given. ``releases`` are the rows of a
     ``matrix.json``. ``parts`` starts the writing of a file (in another process, say); what it gives is called
@@ -64,6 +67,9 @@ def render(
     _write(folder, "ledger.json", lines.ledger)
     text = ledger_markdown(outcome.removals, snapshot.python_root)
     _write(folder, "ledger.md", text.encode("utf-8", "backslashreplace"))
+    if outcome.operations:
+        _write(folder, "operations.json", operations_bytes(outcome.operations))
+        _write(folder, "operations.md", operations_markdown(outcome.operations).encode())
     for finish in begun:
         finish()
 

@@ -116,6 +116,18 @@ def test_each_removal_has_its_cause(pruned: Path) -> None:
     assert {"CUDA", "C/C++", "Rust", "JSON", "Python"} <= {row["language"] for row in languages}
 
 
+def test_each_operation_has_its_row(pruned: Path) -> None:
+    document = json.loads((pruned / "reports/operations.json").read_text())
+    rows = {row["name"]: row for row in document["operations"]}
+    assert document["schema"] == "prune-operations/1"
+    assert {name for name, row in rows.items() if row["kept"]} == {"norm", "both_too"}
+    assert rows["norm"]["named"].startswith("sgl-kernel/python/sgl_kernel/norm.py:")
+    assert rows["both_too"]["named"].startswith("python/sglang/main.py:")
+    assert (rows["old_gate"]["named"], rows["old_gate"]["rule"]) == ("", "repository.ops")
+    assert rows["spare"]["place"] == "sgl-kernel/csrc/extension.cc:19", "upstream's line, whatever was folded"
+    assert f"{len(rows)} are registered upstream, 2 stay" in (pruned / "reports/operations.md").read_text()
+
+
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_cmake_still_configures(pruned: Path, tmp_path: Path) -> None:
     for number, change in enumerate((None, "csrc/helper.cu")):
