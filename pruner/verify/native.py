@@ -3,7 +3,7 @@
 A changed source must be what its upstream text leaves: every line carries its *presence condition*, the
 tests around it that the facts do not decide. Both files must give the same lines under the same
 conditions. A removed source must be named by nobody who stays: no kept text holds its name as the end of
-a path, no pattern that a kept text builds fits it, no kept source includes it.
+a path, no pattern that a kept text builds fits it, no kept source includes it. What a kept ``Cargo.toml`` lists is there.
 
 Blind to macros that a build command defines outside the tree, and to sources whose names are put together
 from parts without a suffix.
@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 
+from pruner.verify.crates import lost_targets
 from pruner.verify.rules import Stated
 from pruner.verify.tree import Tree
 
@@ -72,6 +73,7 @@ def check(
     judged = [p for p in gone if not any(fnmatchcase(p, g) for g in globs)]
     if judged:
         problems += _named(out, judged, kept)
+    problems += lost_targets(up, out)
     return f"{len(kept)} sources kept, {changed} changed, {len(judged)} removed because nothing names them", problems
 
 

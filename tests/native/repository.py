@@ -144,7 +144,11 @@ TREE = {
         "import torch\n\n\ndef old_gate(x):\n    return torch.ops.sgl_kernel.old_gate.default(x, 1)\n\n\n"
         "def old_spare(x):\n    return torch.ops.sgl_kernel.spare(x)\n"
     ),
-    "sgl-model-gateway/Cargo.toml": "[package]\nname = 'gateway'\n",
+    "sgl-model-gateway/Cargo.toml": (
+        "[package]\nname = 'gateway'\nversion = '0.1.0'\nedition = '2021'\n\n"
+        "[[bin]]\nname = 'gateway'\npath = 'src/main.rs'\n\n[[bench]]\nname = 'tree'\nharness = false\n"
+    ),
+    "sgl-model-gateway/benches/tree.rs": "fn main() {}\n",
     "sgl-model-gateway/src/main.rs": "fn main() {}\n",
     "sgl-model-gateway/tests/a.rs": "\n",
     "sgl-model-gateway/bindings/python/setup.py": "print('no module')\n",

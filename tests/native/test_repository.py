@@ -139,6 +139,17 @@ def test_cmake_still_configures(pruned: Path, tmp_path: Path) -> None:
         assert (done.returncode == 0) == (change is None), done.stderr
 
 
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_cargo_still_builds_the_gateway(pruned: Path, tmp_path: Path) -> None:
+    for number, lost in enumerate((None, "benches/tree.rs")):
+        crate = shutil.copytree(pruned / "out/sgl-model-gateway", tmp_path / f"crate{number}")
+        if lost:
+            (crate / lost).unlink()
+        command = ["cargo", "build", "--offline", "--quiet", "--bin", "gateway"]
+        done = subprocess.run(command, cwd=crate, capture_output=True, text=True, check=False, timeout=120)
+        assert (done.returncode == 0) == (lost is None), done.stderr
+
+
 def judge(pruned: Path, folder: Path, changes: dict[str, str | None]) -> dict[str, tuple[str, ...]]:
     """Refuted checks of the pruned tree with some files changed; None removes one."""
     out = folder / "bad"
@@ -176,6 +187,8 @@ K = "sgl-kernel/"
         (K + "CMakeLists.txt", "project(kernels LANGUAGES NONE)\n", "", "names no source that is"),
         (K + "csrc/helper.cu", None, "", "uses helper"),
         (K + "csrc/helper.cu", None, "", "lists sgl-kernel/csrc/helper.cu"),
+        ("sgl-model-gateway/benches/tree.rs", None, "", "lists the bench tree"),
+        ("sgl-model-gateway/src/main.rs", None, "", "lists the bin gateway"),
         (K + "csrc/norm.cu", "  spare(x);\n", "", "norm.cu"),
         ("python/sglang/main.py", "    return norm(x)\n", "    return torch.ops.sgl_kernel.old_gate(norm(x))\n", "old_gate"),
         ("python/sglang/main.py", "return norm(x)", 'return getattr(torch.ops.sgl_kernel, "spare")(x)', "spare"),
