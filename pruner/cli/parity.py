@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import OUTPUT, REPORTS, json_option, path_type, print_json
+from pruner.cli.options import OUTPUT, REPORTS, RULES, json_option, path_type, print_json
 from pruner.errors import ExitCode
 
 
@@ -20,6 +20,7 @@ from pruner.errors import ExitCode
 )
 @click.option("--output", type=path_type(), default=OUTPUT, show_default=True, metavar="DIR", help="The pruned tree.")
 @click.option("--reports", type=path_type(), default=REPORTS, show_default=True, help="Where parity/ is written.")
+@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
 @click.option("--work", type=path_type(), metavar="DIR", help="Checkpoints, JIT caches and logs of --gpu.")
 @click.option("--arguments", default="", metavar="TEXT", help="Further options of `python -m pruner.parity run`.")
 @json_option
@@ -30,6 +31,7 @@ def parity(
     upstream: Path | None,
     output: Path,
     reports: Path,
+    rules: Path,
     work: Path | None,
     arguments: str,
     as_json: bool,
@@ -57,8 +59,11 @@ def parity(
     if code == ExitCode.CANNOT_RUN:
         return code
     from pruner.parity.results import collect as take
+    from pruner.pipeline.trace import opened
+    from pruner.source import default_cache
 
-    summary = take(folders, upstream, output, reports / "ledger.json", reports)
+    judge = opened(output, reports, rules, str(upstream), default_cache()).judge
+    summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports)
     if as_json:
         print_json(summary)
     else:

@@ -123,10 +123,11 @@ def trace(
 
     Exit codes: 0 every line that ran is kept or went for a cause that a rule states, 3 a line of a function is missing.
     """
-    from pruner.pipeline.trace import trace as judge
+    from pruner.pipeline.trace import opened, read_lines
     from pruner.source import default_cache
 
-    verdict = judge(files, context.meta["pruner.output"], reports, rules, upstream, cache or default_cache())
+    judge = opened(context.meta["pruner.output"], reports, rules, upstream, cache or default_cache())
+    verdict = judge.judge(read_lines(files))
     if as_json:
         print_json(verdict.document())
     else:

@@ -73,9 +73,15 @@ def refused(up: Rounds, out: Rounds) -> bool:
     )
 
 
+def broken(answers: list[Any]) -> bool:
+    """Did a request of a round get no answer? An abort breaks its own stream, and has a status all the same."""
+    return any(isinstance(answer, dict) and answer.get("status") == 0 for answer in answers)
+
+
 def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
     """(``identical`` | ``unstable`` | ``differs``, per group what was found).
 
+    ``unanswered``: a request of the group got no answer from either (status 0), which two trees can have in common.
     ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer.
     ``refused as stated``: the output refuses what rules removed, in the sentence that says so; nobody's fault.
     """
@@ -91,7 +97,10 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
             row["digest"] = digest(left[0])
             row["tokens"] = tokens(left[0])
             own = all(answers == left[0] for answers in left)
-            if own and all(answers == left[0] for answers in right):
+            silent = [all(broken(answers) for answers in rounds) for rounds in (left, right)]
+            if all(silent):
+                row["result"] = "unanswered"
+            elif own and all(answers == left[0] for answers in right):
                 row["result"] = "identical"
             elif name in REFUSED and refused(left, right):
                 row["result"] = "refused as stated"
@@ -111,6 +120,6 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
             if not own:
                 row["upstream itself"] = list(differences(left[0], left[-1]))[:SHOWN]
         groups[name] = row
-        if row["result"] == "differs" or (row["result"] == "unstable" and worst == "identical"):
-            worst = row["result"]
+        if row["result"] == "differs" or (row["result"] in ("unstable", "unanswered") and worst == "identical"):
+            worst = "differs" if row["result"] == "differs" else "unstable"
     return worst, groups

@@ -1,4 +1,4 @@
-"""Results of GPU runs: one JSON file a cell, a table, the coverage oracle. Figures and digests; no source text."""
+"""Results of GPU runs: one JSON file a cell, a table, what executed lines say. Figures and digests; no source text."""
 
 from __future__ import annotations
 
@@ -7,33 +7,32 @@ import hashlib
 import json
 import re
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pruner.errors import cannot
-from pruner.parity import oracle
 from pruner.parity.cells import CELLS, NOT_RUN
+from pruner.parity.tightness import Lines, tightness, together
 
 SCHEMA = "prune-parity/1"
 CELL_FILES, TRACES, BENCH = "cells.jsonl", "traces.tar", "bench.jsonl"
 QUOTED = re.compile(r"[\w./-]+\.py\b")
+SHOWN = 60
 Record = dict[str, Any]
+Judge = Callable[[Lines], Record]  # executed lines -> their classes, causes, and the places that are missing
 
 
-def collect(folders: Sequence[Path], upstream: Path, output: Path, ledger: Path, reports: Path) -> Record:
+def collect(folders: Sequence[Path], upstream: Path, output: Path, judge: Judge, reports: Path) -> Record:
     """Take what runs left in ``folders`` (later ones win) into ``reports/parity``; the summary.
 
-    Raises :class:`pruner.errors.PruneError` when a folder holds no results or the output no manifest.
+    ``judge`` is asked of each cell's executed lines and of all together. Raises :class:`pruner.errors.PruneError`
+    when a folder holds no results or the output no manifest.
     """
     manifest = _manifest(output)
     place = reports / "parity"
     place.mkdir(parents=True, exist_ok=True)
     records, benches, traces = gather(folders)
-    if not ledger.is_file():
-        text = "holds no ledger.json, so what ran cannot be held against what went"
-        raise cannot(str(reports), "PR307", text, "name the reports of the run that made the output with --reports")
-    gone = oracle.removals(json.loads(ledger.read_text("utf-8")))
     identity = {
         "upstream": manifest["upstream"]["snapshot"],
         "rules": manifest["rules"]["digest"],
@@ -45,13 +44,12 @@ def collect(folders: Sequence[Path], upstream: Path, output: Path, ledger: Path,
         if seen:
             record["modules"] = {side: seen[side]["processes"] for side in seen}
             record["modules"]["all"] = {side: len(seen[side]["modules"]) for side in seen}
-            lines = seen["upstream"]["lines"]
-            record["executed"] = oracle.classify(lines, upstream, manifest, gone).document()
+            record["executed"] = executed(judge(seen["upstream"]["lines"]))
         write(place / f"{name}.json", record)
     for name, record in benches.items():
         record["trees"] = identity
         write(place / f"bench-{name}.json", record)
-    union = oracle.together(seen["upstream"]["lines"] for seen in traces.values())
+    union = together(seen["upstream"]["lines"] for seen in traces.values())
     summary: Record = {
         "schema": SCHEMA,
         "trees": identity,
@@ -60,11 +58,16 @@ def collect(folders: Sequence[Path], upstream: Path, output: Path, ledger: Path,
         "bench": {name: record["figures"] for name, record in sorted(benches.items())},
     }
     if union:
-        summary["executed"] = oracle.classify(union, upstream, manifest, gone).document()
-        summary["tightness"] = oracle.tightness(union, manifest, upstream)
+        summary["executed"] = executed(judge(union))
+        summary["tightness"] = tightness(union, manifest, upstream)
     write(place / "summary.json", summary)
     (place / "summary.md").write_text(markdown(summary), encoding="utf-8")
     return summary
+
+
+def executed(verdict: Record) -> Record:
+    """Executed lines by class, and the first places of those that should not be gone."""
+    return {"missing": 0, **verdict["classes"], "places": verdict["missing"][:SHOWN]}
 
 
 def _manifest(output: Path) -> Record:
@@ -129,9 +132,8 @@ def row(record: Record) -> Record:
     for key in ("why", "host MiB", "card MiB", "modules"):
         if key in record:
             made[key] = record[key]
-    executed = record.get("executed")
-    if executed:
-        made["executed"] = {key: value for key, value in executed.items() if key != "places"}
+    if "executed" in record:
+        made["executed"] = {key: value for key, value in record["executed"].items() if key != "places"}
     return made
 
 
@@ -156,24 +158,23 @@ def markdown(summary: Record) -> str:
     ]
     for name, cell in summary["cells"].items():
         groups = ", ".join(f"{count} {what}" for what, count in sorted(cell["groups"].items()))
-        executed = cell.get("executed", {})
-        missing = executed.get("missing", 0) + executed.get("by rule", 0) if executed else "-"
-        ran = sum(executed.values()) if executed else "-"
+        lines_run = cell.get("executed", {})
+        missing, ran = (lines_run["missing"], sum(lines_run.values())) if lines_run else ("-", "-")
         lines.append(
             f"| {name} | {cell['result']} ({groups}) | {cell['requests']} | {cell['tokens']} | {ran}, {missing} |"
         )
     lines += ["", "| not run | what it takes |", "|---|---|", *(f"| {a} | {b} |" for a, b in summary["not run"]), ""]
-    for name, figures in summary["bench"].items():
+    for name, measured in summary["bench"].items():
         lines += [
             f"## {name}",
             "",
-            "| figure | upstream | output | ratio | upstream's own spread |",
+            "| figure | upstream | output | ratio | upstream's own processes |",
             "|---|---|---|---|---|",
         ]
-        table = figures.get("bench_serving", figures)
+        table = measured.get("bench_serving", measured)
         for key, value in table.items():
             if isinstance(value, dict) and "ratio" in value:
-                spread = " to ".join(str(bound) for bound in value["upstream's own spread"])
+                spread = " to ".join(str(bound) for bound in value["upstream's processes"])
                 lines.append(f"| {key} | {value['upstream']} | {value['output']} | {value['ratio']} | {spread} |")
         lines.append("")
     return "\n".join(lines)

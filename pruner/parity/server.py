@@ -48,6 +48,9 @@ class Host:
             "SGLANG_DG_CACHE_DIR": str(shared / "deep-gemm"),
             "SGLANG_USE_SGL_FA3_KERNEL": "1",  # else FA3 comes from a hub, over the network
             "SGLANG_JIT_DEEPGEMM_PRECOMPILE": "0",  # else every M is compiled before the first request
+            # Deterministic Triton attention takes chunks of whole multiples of this: upstream's 4,096 would leave every
+            # prompt that is longer than the cells' chunk of 512 in the queue for ever.
+            "SGLANG_TRITON_PREFILL_TRUNCATION_ALIGN_SIZE": "512",
             "LIBRARY_PATH": str(self.work / "libraries"),
             **dict.fromkeys(("GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"), "lo"),
             **dict.fromkeys(("SGLANG_HOST_IP", "HOST_IP", "MASTER_ADDR"), "127.0.0.1"),

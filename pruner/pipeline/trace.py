@@ -6,7 +6,8 @@ Each executed line is
 - ``module``: it is outside any function, so it ran by import alone;
 - ``edited``: a part of it was folded, and no removal takes the whole of it;
 - ``folded``: in a branch, test, tail or assertion that a fact decided;
-- ``decided``: in a function that a fact speaks of; whoever asked it got the fact's value;
+- ``decided``: in a function that a fact speaks of; whoever asked it got the fact's value; or the entry of a table whose
+  keys a rule states (making the table runs all its entries; one with a ``lambda`` could run for itself, and is asked on);
 - ``unused``: in a function or file that goes, and each use of it that ran is gone for a cause of this list, down to a
   fact or a rule (``TABLE = [f() for f in make]``, where a rule drops the file that reads the table);
 - ``missing``: anything else. That is a fault of the pruner or of a rule.
@@ -116,7 +117,6 @@ class Trace:
         removals: Iterable[Mapping[str, Any]],
         maps: Mapping[str, list[list[int]]],
         policy: Policy,
-        lines: Mapping[str, Iterable[int]],
         output: Path,
     ) -> None:
         self.upstream = upstream
@@ -124,7 +124,7 @@ class Trace:
         self.maps = {
             path: sorted((up, up + count - 1, made) for made, up, count in rows) for path, rows in maps.items()
         }
-        self.ran = {path: {line for line in found if line > 0} for path, found in lines.items()}
+        self.ran: dict[str, set[int]] = {}
         self.rows: dict[str, list[Row]] = defaultdict(list)
         for row in removals:
             cause = row["cause"]
@@ -141,8 +141,10 @@ class Trace:
 
     # -- the question -------------------------------------------------------------------------
 
-    def judge(self) -> Verdict:
-        """Every executed line."""
+    def judge(self, lines: Mapping[str, Iterable[int]]) -> Verdict:
+        """Every executed line of one trace. What its uses went by depends on what ran, so each trace is asked anew."""
+        self.ran = {path: {line for line in found if line > 0} for path, found in lines.items()}
+        self._answers.clear()
         verdict = Verdict()
         known = set(self._paths)
         for path in sorted(self.ran):
@@ -168,6 +170,8 @@ class Trace:
             return "edited", ""
         if row.kind in DECIDED:
             return "folded", ", ".join(row.rules)
+        if row.what == "entry" and row.rules and not self.holds(path, row, b"lambda"):
+            return "decided", row.rules[0]
         owner = self.owner(path, line, row)
         subject = f"{module_of(path)}.{owner}"
         if subject in self.subjects:
@@ -288,6 +292,10 @@ class Trace:
             return ""
         return lines[made - 1] if made <= len(lines) else ""
 
+    def holds(self, path: str, row: Row, word: bytes) -> bool:
+        """Does the word stand in the lines of a removal?"""
+        return word in b"\n".join(self.text(path).data.split(b"\n")[row.first - 1 : row.last])
+
     def innermost(self, path: str, line: int) -> Row | None:
         """The smallest removal around a line."""
         around = [row for row in self.rows.get(path, ()) if row.first <= line <= row.last]
@@ -342,10 +350,8 @@ def read_lines(files: Iterable[Path]) -> dict[str, set[int]]:
     return found
 
 
-def trace(
-    files: Iterable[Path], output: Path, reports: Path, rules: Path, upstream: str | None, cache: Path
-) -> Verdict:
-    """Hold recorded traces against the run that left ``reports``.
+def opened(output: Path, reports: Path, rules: Path, upstream: str | None, cache: Path) -> Trace:
+    """The judge of the run that left ``reports``.
 
     Raises PruneError when the run is not there, or was made from another upstream.
     """
@@ -355,4 +361,4 @@ def trace(
         text = f"the run in {reports} was made from another upstream"
         raise cannot(str(upstream or "upstream"), "PR313", text, "name it with --upstream")
     policy = select(load([rules]), snapshot.origin.version)
-    return Trace(snapshot, answers.removals(), answers.graph["maps"], policy, read_lines(files), output).judge()
+    return Trace(snapshot, answers.removals(), answers.graph["maps"], policy, output)

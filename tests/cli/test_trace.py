@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ rules:
   - {id: t.root, because: It starts here., root: [pkg.app]}
   - {id: t.fact, because: It is never so., assume: {pkg.plat.is_hip(): false}}
   - {id: t.drop, because: Nobody asks for it., drop: [pkg.other]}
+  - {id: t.table, because: The device is cuda., drop: ["pkg.app.pick.table[hip]", "pkg.app.pick.late[hip]"]}
 """
 PLAT = "def is_hip():\n    return read()\n\n\ndef read():\n    return False\n"
 APP = """\
@@ -26,6 +29,18 @@ def f(x):
     if is_hip():
         return lone()
     return x
+
+
+def pick(x):
+    table = {
+        "hip": min,
+        "cuda": max,
+    }
+    late = {
+        "hip": lambda: 1,
+        "cuda": lambda: 2,
+    }
+    return table[x], late[x]
 """
 TOOLS = """\
 def made():
@@ -40,7 +55,7 @@ TABLE = made()
 """
 OTHER = "from pkg.tools import TABLE, made\n\n\ndef g():\n    return TABLE\n\n\nX = made()\n"
 LINES = {
-    "pkg/app.py": [1, 2, [5, 6], 8],
+    "pkg/app.py": [1, 2, [5, 6], 8, [12, 16], 18],
     "pkg/plat.py": [1, 2, 5, 6],
     "pkg/tools.py": [1, 2, 5, 9],
     "pkg/other.py": [1, 4, 8],
@@ -71,6 +86,7 @@ def test_each_line_has_its_class(ran: Path, capsys: pytest.CaptureFixture[str]) 
     code, found = ask(capsys, "a.json.gz")
     assert code == 0 and found["missing"] == []
     assert found["causes"]["unused"] == {"t.drop": 1, "t.fact": 1}  # type: ignore[index]
+    assert found["causes"]["decided"]["t.table"] == 1  # type: ignore[index]
     assert set(found["classes"]) == {"kept", "folded", "decided", "module", "unused"}  # type: ignore[call-overload]
 
 
@@ -88,7 +104,58 @@ def test_what_ran_for_no_cause_is_missing(ran: Path, capsys: pytest.CaptureFixtu
     assert code == 3 and found["missing"] == ["pkg/app.py:8"]
 
 
+def test_an_entry_that_could_run_for_itself_is_missing(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A trace knows lines: nobody can tell whether the lambda was made or called."""
+    (ran / "a.json").write_text(json.dumps({"pkg/app.py": [17]}))
+    code, found = ask(capsys, "a.json")
+    assert code == 3 and found["missing"] == ["pkg/app.py:17"]
+
+
 def test_what_is_no_trace_is_said(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (ran / "a.json").write_text("[1, 2]")
     assert main(["trace", "a.json", "--rules", "rules.yaml", "--upstream", "in", "--output", "out"]) == 2
     assert "PR315" in capsys.readouterr().err
+
+
+def collected(capsys: pytest.CaptureFixture[str], lines: dict[str, list[int]]) -> tuple[int, dict[str, object]]:
+    """What ``prune parity --collect`` says of one cell in which upstream executed the lines."""
+    folder = Path("results")
+    folder.mkdir(exist_ok=True)
+    record = {"cell": "bf16-triton", "result": "identical", "card": {"name": "test"}, "groups": {}, "seconds": 1.0}
+    (folder / "cells.jsonl").write_text(json.dumps(record) + "\n")
+    sides = {side: {"processes": {"main": 1}, "modules": ["pkg"], "lines": {}} for side in ("upstream", "output")}
+    data = gzip.compress(json.dumps({**sides, "upstream": {**sides["upstream"], "lines": lines}}).encode())
+    with tarfile.open(folder / "traces.tar", "w") as archive:
+        member = tarfile.TarInfo("bf16-triton.json.gz")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+    capsys.readouterr()
+    words = ["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "--reports", "out-reports", "--json"]
+    code = main(["parity", "--collect", "results", *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_gpu_runs_lines_have_the_same_judge(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``made`` went with the dropped file that alone called it: no row of the ledger over it names a rule."""
+    flat = {
+        path: [n for row in rows for n in (row if isinstance(row, list) else [row])] for path, rows in LINES.items()
+    }
+    (ran / "a.json").write_text(json.dumps(flat))
+    _, verdict = ask(capsys, "a.json")
+    code, summary = collected(capsys, flat)
+    assert code == 0
+    both = summary["executed"], summary["cells"]["bf16-triton"]["executed"]  # type: ignore[index,call-overload]
+    classes = {"missing": 0, **verdict["classes"]}  # type: ignore[dict-item]
+    assert both == ({**classes, "places": []}, classes)
+
+
+def test_a_line_that_went_for_no_cause_refutes_a_gpu_run(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = json.loads((ran / "out-reports/ledger.json").read_text())
+    cause = {"kind": "unreached", "rules": [], "chain": []}
+    row = {"path": "pkg/app.py", "lines": [5, 8], "what": "function", "name": "pkg.app.f", "cause": cause}
+    (ran / "out-reports/ledger.json").write_text(json.dumps({**ledger, "removals": [row]}))
+    graph = json.loads((ran / "out-reports/graph.json").read_text())
+    graph["maps"]["pkg/app.py"] = [[1, 1, 2]]
+    (ran / "out-reports/graph.json").write_text(json.dumps(graph))
+    code, summary = collected(capsys, {"pkg/app.py": [8]})
+    assert code == 3 and summary["executed"] == {"kept": 0, "missing": 1, "places": ["pkg/app.py:8"]}

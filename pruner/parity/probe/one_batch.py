@@ -1,7 +1,7 @@
-"""``one_batch.py TURNS SIDE REPEATS options...``: upstream's bench_one_batch, taking turns with another process.
+"""``one_batch.py TURNS WHO ALL REPEATS options...``: upstream's bench_one_batch, taking turns with other processes.
 
 Runs inside the tree that is measured. ``TURNS`` is a file that holds whose turn it is; each repetition of the sweep
-waits for its own and then passes it on, so that the two trees are measured alternately on one card.
+waits for its own and then passes it on to the next of ``ALL``, so that the trees are measured by turns on one card.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def main():
-    turns, side, repeats = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    turns, side, everyone, repeats = Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(","), int(sys.argv[4])
     from sglang.benchmark import one_batch
 
     original = one_batch.latency_test_run_once
@@ -23,18 +23,18 @@ def main():
             (turns.parent / f"{side}.ready").write_text("")
             return result
         while turns.read_text() != side:
-            time.sleep(0.002)
+            time.sleep(0.005)
         try:
             return original(*args, **kwargs)
         finally:
-            other = {"upstream": "output", "output": "upstream"}[side]
+            other = everyone[(everyone.index(side) + 1) % len(everyone)]
             part = turns.with_name(f"{side}.part")
             part.write_text(other)
             part.replace(turns)
 
     one_batch.latency_test_run_once = in_turn
     sizes = ["8"] * repeats
-    sys.argv = ["one_batch", *sys.argv[4:], "--batch-size", *sizes, "--input-len", "256", "--output-len", "64"]
+    sys.argv = ["one_batch", *sys.argv[5:], "--batch-size", *sizes, "--input-len", "256", "--output-len", "256"]
     one_batch.cli_main()
 
 

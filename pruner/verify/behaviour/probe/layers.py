@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import forks, host, natives, parts, tiny
+from . import forks, host, natives, parts, processes, tiny
 from .describe import Describer
 
 LIMIT = 300.0  # seconds for one model; Triton's interpreter takes most of it
@@ -124,19 +124,31 @@ def benchmark() -> Any:
     return importlib.import_module(BENCHMARKS[-1])
 
 
-def load(name: str, models: Path, dtype: str = "float16") -> tuple[Any, Any]:
-    """The benchmark's module, and a runner that holds the model."""
+def resolved(name: str, models: Path, dtype: str) -> tuple[Any, Any]:
+    """The arguments of a server of one tiny model, and its ports."""
     from sglang.srt import server_args as module  # type: ignore[import-not-found]
 
-    bench = benchmark()
     place = tiny.write(models, name)
     host.enter()
     args = module.prepare_server_args(["--model-path", str(place), "--dtype", dtype, *WORDS.split()])
     if hasattr(module, "set_global_server_args_for_scheduler"):
         module.set_global_server_args_for_scheduler(args)
+    return args, module.PortArgs.init_new(args)
+
+
+def process(name: str, models: Path) -> dict[str, Any]:
+    """One process of a server, made and not started."""
+    made = processes.PROCESSES[name](*resolved("v3", models, "float16"))
+    return {"steps": {}, "finite": True, "layers": [[name, "made", type(made).__name__]], "routed": {}, "natives": {}}
+
+
+def load(name: str, models: Path, dtype: str = "float16") -> tuple[Any, Any]:
+    """The benchmark's module, and a runner that holds the model."""
+    bench = benchmark()
+    args, ports = resolved(name, models, dtype)
     bench.get_tokenizer = lambda *a, **k: None
     more = len(inspect.signature(bench.load_model).parameters) - 2  # the ranks, all 0
-    held = bench.load_model(args, module.PortArgs.init_new(args), *[0] * more)[0]
+    held = bench.load_model(args, ports, *[0] * more)[0]
     return bench, getattr(held, "torch_runner", held)
 
 
@@ -195,12 +207,14 @@ def run_all(models: Path, only: list[str], describer: Describer) -> dict[str, An
     benchmark()
 
     def step(name: str) -> Callable[[], Any]:
-        def run() -> dict[str, Any]:
+        def answer() -> dict[str, Any]:
             try:
-                return (alone if name in PARTS else forward)(name, models)
+                run = process if name in processes.PROCESSES else alone if name in PARTS else forward
+                return run(name, models)
             except (Exception, SystemExit) as error:
                 return {"failure": describer.failure(error)}
 
-        return run
+        return answer
 
-    return forks.each(((name, step(name)) for name in (*tiny.TINY, *PARTS) if not only or name in only), LIMIT)
+    names = (*tiny.TINY, *PARTS, *processes.PROCESSES)
+    return forks.each(((name, step(name)) for name in names if not only or name in only), LIMIT)
