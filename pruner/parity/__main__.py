@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pruner.parity import bench
-from pruner.parity.cells import CELLS, NOT_RUN, Cell
+from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS, Cell
 from pruner.parity.driver import ALIKE, SCHEMA, Run, make_checkpoints
 from pruner.parity.meeting import MEETINGS, meet
 from pruner.parity.server import Host, card
@@ -57,8 +57,9 @@ def main(words: Sequence[str]) -> int:
     if options.command == "plan":
         for cell in CELLS:
             print(cell.name, cell.checkpoint, cell.cards, " ".join(cell.options()))
+        unrun = {cell.name: " ".join(cell.options()) for cell in SM100_CELLS}
         for what, needs in NOT_RUN:
-            print(f"not run: {what}; needs {needs}")
+            print(f"not run: {what}; needs {needs}" + (f"; {unrun[what]}" if what in unrun else ""))
         return 0
     trees = {"upstream": options.upstream.resolve(), "output": options.output.resolve()}
     for side, tree in trees.items():

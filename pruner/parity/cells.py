@@ -161,9 +161,30 @@ TWO_CARDS: tuple[Cell, ...] = (
     Cell("pp2", "bf16", {**TWO, "pp-size": 2}, cards=2),
     Cell("tp2-mtp-fp8", "mtpfp8", {**TWO, **MTP, "tp-size": 2}, cards=2),
 )
+# Cells that no Hopper card can run. The last has the choices of the launch kit's file for GB200.
+SM100 = "an SM100 card (B200, GB200)"
+PACKED = f"{SM100}, and a tiny checkpoint in NVFP4, which is not made yet"
+TRTLLM: Arguments = {"attention-backend": "trtllm_mla", "moe-runner-backend": "flashinfer_trtllm"}
+NVFP4: Arguments = {**TRTLLM, "quantization": "modelopt_fp4", "kv-cache-dtype": "fp8_e4m3"}
+SM100_CELLS: tuple[Cell, ...] = (
+    Cell("sm100-bf16-trtllm-mla", "bf16", {"attention-backend": "trtllm_mla"}, needs=SM100),
+    Cell("sm100-bf16-cutlass-mla", "bf16", {"attention-backend": "cutlass_mla"}, needs=SM100),
+    Cell("sm100-mtp-trtllm-mla", "mtp", {"attention-backend": "trtllm_mla", **MTP}, needs=SM100),
+    Cell("sm100-fp8-trtllm", "fp8", {**TRTLLM, "kv-cache-dtype": "fp8_e4m3"}, needs=SM100),
+    Cell("sm100-v32-sparse", "v32", {}, needs=SM100),
+    Cell("sm100-nvfp4", "nvfp4", NVFP4, needs=PACKED),
+    Cell(
+        "sm100-nvfp4-gb200",
+        "nvfp4",
+        {**NVFP4, "tp-size": 4, "ep-size": 4, "dp-size": 4, "enable-dp-attention": True},
+        cards=4,
+        needs=PACKED.replace(SM100, "an SM100 card (GB200) in each of four places of one host", 1),
+    ),
+)
 # What no Hopper card at hand can run, and what it would take.
 NOT_RUN: tuple[tuple[str, str], ...] = (
-    ("cutlass_mla, trtllm_mla, NVFP4, MXFP4 MoE", "an SM100 card (B200, GB200)"),
+    *((cell.name, cell.needs) for cell in SM100_CELLS),
+    ("MXFP4 MoE", "an SM100 card"),
     ("fa4 attention", "an SM100 card for MLA with absorbed weights"),
     ("DeepEP all-to-all", "NVSHMEM with IBGDA or NVLink multicast, and the deep_ep package"),
     ("two nodes (--nnodes 2)", "two hosts with a common network"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -14,73 +15,12 @@ import pytest
 from ruamel.yaml import YAML
 
 from pruner.model import Origin, Outcome, Snapshot, SourceFile
+from pruner.parity.cells import CELLS, SM100_CELLS
 from pruner.pipeline.launch import commands, launch_kit, template, templates, unknown
 
-# The fields of a LeaderWorkerSet and of a pod that this kit uses; a misspelt one is refused.
-CONTAINER = {
-    "type": "object",
-    "required": ["name", "image"],
-    "additionalProperties": False,
-    "properties": {
-        "name": {"type": "string"},
-        "image": {"type": "string"},
-        "command": {"type": "array", "items": {"type": "string"}},
-        "args": {"type": "array", "items": {"type": "string"}},
-        "resources": {
-            "properties": {"limits": {"additionalProperties": {"type": "string"}}},
-            "additionalProperties": False,
-        },
-        "ports": {"items": {"required": ["containerPort"]}},
-        "readinessProbe": {"required": ["httpGet"]},
-        "volumeMounts": {"items": {"required": ["name", "mountPath"]}},
-    },
-}
-POD = {
-    "type": "object",
-    "required": ["spec"],
-    "additionalProperties": False,
-    "properties": {
-        "metadata": {"type": "object"},
-        "spec": {
-            "required": ["containers"],
-            "additionalProperties": False,
-            "properties": {
-                "hostIPC": {"type": "boolean"},
-                "containers": {"type": "array", "minItems": 1, "items": CONTAINER},
-                "volumes": {"items": {"required": ["name"]}},
-            },
-        },
-    },
-}
-WORKERS = {
-    "type": "object",
-    "required": ["apiVersion", "kind", "metadata", "spec"],
-    "additionalProperties": False,
-    "properties": {
-        "apiVersion": {"const": "leaderworkerset.x-k8s.io/v1"},
-        "kind": {"const": "LeaderWorkerSet"},
-        "metadata": {"required": ["name"]},
-        "spec": {
-            "required": ["leaderWorkerTemplate"],
-            "additionalProperties": False,
-            "properties": {
-                "replicas": {"type": "integer"},
-                "startupPolicy": {"enum": ["LeaderCreated", "LeaderReady"]},
-                "rolloutStrategy": {"properties": {"type": {"const": "RollingUpdate"}}},
-                "leaderWorkerTemplate": {
-                    "required": ["workerTemplate"],
-                    "additionalProperties": False,
-                    "properties": {
-                        "size": {"type": "integer", "minimum": 1},
-                        "restartPolicy": {"enum": ["RecreateGroupOnPodRestart", "None"]},
-                        "leaderTemplate": POD,
-                        "workerTemplate": POD,
-                    },
-                },
-            },
-        },
-    },
-}
+# The v1 schema of LeaderWorkerSet's CustomResourceDefinition (kubernetes-sigs/lws, v0.10.0 and 11 commits), cut to names
+# and types: every field that it allows beside the fields of this kit, and nothing below fields that the kit leaves out.
+WORKERS = json.loads(Path(__file__).with_name("leaderworkerset.schema.json").read_text())
 OPTIONS = sorted({word for name in templates() for one in commands(template(name)) for word in one if word[:2] == "--"})
 CHOICES = ["trtllm_mla", "modelopt_fp4", "flashinfer_trtllm", "fp8_e4m3", "prefill", "decode", "mooncake"]
 
@@ -202,7 +142,15 @@ def test_the_worker_set_is_valid() -> None:
 
 def test_a_misspelt_field_is_refused() -> None:
     workers = json.loads(json.dumps(documents()[0]))
-    workers["spec"]["leaderWorkerTemplate"]["workerTemplates"] = {}
+    template_of = workers["spec"]["leaderWorkerTemplate"]
+    probe = template_of["leaderTemplate"]["spec"]["containers"][0]["readinessProbe"]
+    jsonschema.validate(workers, WORKERS)
+    for place in (template_of, probe, probe["httpGet"], template_of["workerTemplate"]["spec"]["volumes"][1]):
+        place["misspelt"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="misspelt"):
+            jsonschema.validate(workers, WORKERS)
+        del place["misspelt"]
+    workers["spec"]["rolloutStrategy"]["rollingUpdateConfiguration"]["maxSurge"] = {}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(workers, WORKERS)
 
@@ -214,3 +162,34 @@ def test_the_image_is_made_from_this_tree() -> None:
     start = json.loads(lines[-1].removeprefix("CMD "))
     assert start[0] == "bash" and Path(start[1]).name in templates()
     assert [line.split()[0] for line in lines[:2]] == ["ARG", "FROM"]
+    image = lines[1].split()[1]
+    assert ":" in image and "latest" not in image and set(re.findall(r"\$\{(\w+)", image)) == {"CUDA"}
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word == "RUN":
+            assert subprocess.run(["bash", "-n", "-c", rest], check=False).returncode == 0, rest
+            if "apt-get" in rest:  # one layer, with what it need not keep gone
+                assert "update" in rest and "--no-install-recommends" in rest and "rm -rf /var/lib/apt/lists/*" in rest
+        elif word == "COPY":
+            source, target = rest.split()
+            assert source in (".", "launch") and target.startswith("/")
+
+
+def test_the_plan_for_sm100_covers_what_the_kit_starts_on_gb200() -> None:
+    """One cell has every choice of the file, so that what is handed out is what is compared once there is a card."""
+    (command,) = commands(template("r1-nvfp4-gb200.sh"))
+    pairs = {(a, b) for a, b in itertools.pairwise(command) if a[:2] == "--" and b[:2] != "--"}
+    wanted = {pair for pair in pairs if pair[0] not in ("--model-path", "--host", "--port", "--reasoning-parser")}
+    assert len(wanted) == 7
+    (cell,) = [one for one in SM100_CELLS if one.cards == 4]
+    words = cell.options()
+    assert wanted <= set(itertools.pairwise(words)) and "--enable-dp-attention" in words
+    alone = {pair for one in SM100_CELLS if one.cards == 1 for pair in itertools.pairwise(one.options())}
+    assert {
+        pair for pair in wanted if not pair[0].endswith("-size")
+    } <= alone  # and each choice without the other cards
+
+
+def test_cells_have_names_of_their_own() -> None:
+    assert len({cell.name for cell in (*CELLS, *SM100_CELLS)}) == len(CELLS) + len(SM100_CELLS)
+    assert all(cell.needs.startswith("an SM100 card") for cell in SM100_CELLS)
