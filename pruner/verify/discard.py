@@ -13,13 +13,14 @@ import ast
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import translate
 
 from pruner.verify.lexer import QUOTED, decode
-from pruner.verify.nodes import walk
+from pruner.verify.nodes import statements
 from pruner.verify.tree import parse_bytes
 
+_WORD = re.compile(r"\w")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _START = r"(?:^|(?<=_)|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
 _STOP = r"(?:$|(?=[_0-9])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
@@ -42,13 +43,13 @@ class Families:
 
     def __init__(self, texts: Iterable[str]) -> None:
         named = [text for text in texts if text.startswith(("name:", "word:"))]
-        self._patterns = [(text, pattern(text)) for text in named]
-        # A fixed part of each, which most identifiers have none of.
-        fixed = {re.escape(max(re.split(r"[*?\[]", text[5:].strip()), key=len).lower()) for text in named}
-        self._quick = re.compile("|".join(sorted(fixed)))
+        # A fixed part of each, which most identifiers have none of, and hardly one those of two.
+        self._patterns = [(text, pattern(text), _fixed(text).lower()) for text in named]
+        self._quick = re.compile("|".join(sorted({re.escape(fixed) for _, _, fixed in self._patterns})))
         self._known: dict[bytes, tuple[str, ...]] = {}
+        self._hits: set[bytes] = set()  # those of the known names that something names
         # Whole names are written as they are, so a plain search rules out a file; words may be in any case.
-        parts = {max(re.split(r"[*?\[]", text[5:].strip()), key=len).encode() for text in named}
+        parts = {_fixed(text).encode() for text in named}
         self._parts = sorted(parts) if all(text.startswith("name:") for text in named) else [b""]
 
     def of(self, name: str) -> tuple[str, ...]:
@@ -59,8 +60,11 @@ class Families:
         found = self._known.get(name)
         if found is None:
             text = name.decode("utf-8", "replace")
-            near = self._patterns if self._quick.search(text.lower()) else ()
-            found = self._known[name] = tuple(target for target, shape in near if shape.search(text))
+            low = text.lower()
+            near = self._patterns if self._quick.search(low) else ()
+            found = self._known[name] = tuple(t for t, shape, fixed in near if fixed in low and shape.search(text))
+            if found:
+                self._hits.add(name)
         return found
 
     def count(self, data: bytes, tree: ast.Module | None = None) -> Counter[tuple[str, int]]:
@@ -68,18 +72,21 @@ class Families:
         found: Counter[tuple[str, int]] = Counter()
         if not any(part in data for part in self._parts):
             return found
-        wanted = {name for name in set(_NAME.findall(data)) if self._of(name)}
+        names = set(_NAME.findall(data))
+        for name in names.difference(self._known):  # `-` with the keys would walk all of them
+            self._of(name)
+        wanted = names & self._hits
         if not wanted:
             return found
         text = decode(data)
-        listed = "|".join(sorted(name.decode() for name in wanted))
+        hits = sorted((at, name) for name in map(bytes.decode, wanted) for at in _places(text, name))
         # Only strings and comments need to be told from code; they are a tenth of the tokens.
         spans = [(m.start(), m.end(), m.group()[0] == "#") for m in QUOTED.finditer(text)]
         starts = [start for start, _, _ in spans]
         documented: set[int] | None = None
         line, here = 1, 0
-        for hit in re.finditer(rf"(?<!\w)(?:{listed})(?!\w)", text):
-            line, here = line + text.count("\n", here, hit.start()), hit.start()
+        for at, name in hits:
+            line, here = line + text.count("\n", here, at), at
             place = bisect_right(starts, here) - 1
             if place >= 0 and here < spans[place][1]:
                 if spans[place][2]:
@@ -88,8 +95,24 @@ class Families:
                     documented = _docstring_lines(tree or parse_bytes(data))
                 if text.count("\n", 0, spans[place][0]) + 1 in documented:
                     continue
-            found[hit.group(), line] += 1
+            found[name, line] += 1
         return found
+
+
+def _fixed(text: str) -> str:
+    """The longest part of the glob in ``name:GLOB`` or ``word:GLOB`` that is written as it is."""
+    return max(re.split(r"[*?\[]", text[5:].strip()), key=len)
+
+
+def _places(text: str, name: str) -> Iterator[int]:
+    """Where the identifier stands. One expression that looks for all of them takes ten times as long."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        around = text[at - 1 : at] + text[end : end + 1] if at else text[end : end + 1]
+        if not _WORD.search(around):
+            yield at
+        at = text.find(name, end)
 
 
 def _docstring_lines(tree: ast.Module | None) -> set[int]:
@@ -98,6 +121,6 @@ def _docstring_lines(tree: ast.Module | None) -> set[int]:
         return set()
     return {
         node.lineno
-        for node in walk(tree)
+        for node in statements(tree)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
     }

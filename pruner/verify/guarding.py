@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from pruner.verify.guards import GUARD
+from pruner.verify.nodes import walk
 from pruner.verify.rules import Guarded, Stated
 from pruner.verify.tree import Tree
 
@@ -59,12 +60,12 @@ class Guarding:
             for function, guard in wanted:
                 if function == name:
                     yield from self._function(path, node, guard, seen)
-        for part in ast.walk(tree):
+        for part in walk(tree):
             if isinstance(part, ast.Call) and _call(part) and id(part) not in seen:
                 yield f"{path}:{part.lineno}: this guard call is stated by no rule for this place"
 
     def _function(self, path: str, node: _Function, guard: Guarded, seen: set[int]) -> Iterator[str]:
-        parameters = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+        parameters = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
         if guard.parameter and guard.parameter not in parameters:
             yield f"{path}:{node.lineno}: guard {guard.key} reads {guard.parameter}, which {node.name} does not take"
             return

@@ -19,8 +19,8 @@ CODES = "F821,F811,F822"
 Finding = tuple[str, str, str]
 
 
-def compiles(data: bytes, path: str) -> str:
-    """Why the file does not compile; ``""`` when it does."""
+def compiles(data: bytes | ast.Module, path: str) -> str:
+    """Why the file, or what was parsed of it, does not compile; ``""`` when it does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

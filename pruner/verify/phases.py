@@ -109,9 +109,6 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         return result
     data = state.out.read(path)
     ours = is_guard_file(path, state.up)
-    if changed and "compile" in checks:
-        result.compile = compiles(data, path)
-        lap("compile")
     module = module_of(path, state.setup.python_root) or ""
     parsed = None
     if checks & {"imports", "modules", "fold"}:
@@ -122,6 +119,9 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         if changed and parsed is not None and "fold" in checks:
             state.parsed[path] = parsed
         lap("imports")
+    if changed and "compile" in checks:
+        result.compile = compiles(data if parsed is None else parsed, path)
+        lap("compile")
     if "discard" in checks and not ours:
         result.after = state.families.count(data, parsed)
         lap("discard")

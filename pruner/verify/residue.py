@@ -15,7 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from typing import Any, Protocol
 
 from pruner.verify.discard import Families, pattern
@@ -36,9 +36,18 @@ class Entry:
 
     stated: Allowed
     shapes: list[re.Pattern[str]]
+    place: re.Pattern[str]  # paths that it is for
     names: set[str] = field(default_factory=set)
     files: set[str] = field(default_factory=set)
     count: int = 0
+    known: dict[str, bool] = field(default_factory=dict)
+
+    def allows(self, name: str) -> bool:
+        """Is the name one that the entry is for?"""
+        found = self.known.get(name)
+        if found is None:
+            found = self.known[name] = any(shape.search(name) for shape in self.shapes)
+        return found
 
 
 class Residue:
@@ -53,7 +62,10 @@ class Residue:
         # Targets that still refute: all, but for words of a file whose rules were widened.
         self.strict = {t for rule, t in discards if rule not in wider or not t.startswith("word:")}
         self.families = Families(text for _, text in discards)
-        self.entries = [Entry(row, self._shapes(row.names)) for row in allow]
+        self.entries = [
+            Entry(row, self._shapes(row.names), re.compile("|".join(map(translate, row.paths)) or "(?!)"))
+            for row in allow
+        ]
         self.before: Counter[str] = Counter()
         self.after: Counter[str] = Counter()
         self.files: defaultdict[str, set[str]] = defaultdict(set)  # by target
@@ -64,12 +76,12 @@ class Residue:
         self.before.update(row.before)
         if not row.after:
             return
-        near = [entry for entry in self.entries if any(fnmatchcase(row.path, glob) for glob in entry.stated.paths)]
+        near = [entry for entry in self.entries if entry.place.match(row.path)]
         for (name, line), count in row.after.items():
             self.after[name] += count
             for target in self.families.of(name):
                 self.files[target].add(row.path)
-            entry = next((entry for entry in near if any(shape.search(name) for shape in entry.shapes)), None)
+            entry = next((entry for entry in near if entry.allows(name)), None)
             if entry is None:
                 if self.strict.isdisjoint(self.families.of(name)):
                     continue
