@@ -834,6 +834,15 @@ def _with_blocks(s: Stmt, change: Any) -> Stmt:
 
 def _bound_in(block: Block) -> set[str]:
     """Local names that the statements bind (nested scopes excluded)."""
+    names = _stored_in(block)
+    for s in block:
+        if s[0] not in ("def", "class"):
+            names |= walrus_names(s[3:])
+    return names
+
+
+def _stored_in(block: Block) -> set[str]:
+    """:func:`_bound_in` without what ``:=`` binds."""
     names: set[str] = set()
     for s in block:
         tag = s[0]
@@ -852,9 +861,8 @@ def _bound_in(block: Block) -> set[str]:
             names.update(h[1] for h in s[4] if h[1])
         elif tag == "match":
             names.update(n for c in s[4] for n in c[1])
-        names |= walrus_names(s[3:])
         for inner in _blocks(s):
-            names |= _bound_in(inner)
+            names |= _stored_in(inner)
     return names
 
 

@@ -17,6 +17,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 from pruner.fold.residual import Unit, Walker
 from pruner.graph import dynamic
@@ -938,29 +939,27 @@ def _names_read(summary: Summary) -> set[str]:
     return _reads(summary.body)
 
 
-def _locals(part: object) -> set[str]:
+def _locals(part: tuple[Any, ...]) -> set[str]:
     """Names that functions of the module bind for themselves, parameters included."""
     found: set[str] = set()
-    stack: list[object] = [part]
+    stack: list[Any] = [part]
     while stack:
         item = stack.pop()
-        if isinstance(item, tuple):
-            if len(item) == 7 and item[0] == "def":
-                found.update(item[6][0])
-                found.update(item[6][1])
-            stack.extend(item)
+        if len(item) == 7 and item[0] == "def":
+            found.update(item[6][0])
+            found.update(item[6][1])
+        stack += [inner for inner in item if inner.__class__ is tuple]
     return found
 
 
-def _reads(part: object) -> set[str]:
+def _reads(part: tuple[Any, ...]) -> set[str]:
     found: set[str] = set()
-    stack: list[object] = [part]
+    stack: list[Any] = [part]
     while stack:
-        part = stack.pop()
-        if isinstance(part, tuple):
-            if len(part) == 3 and part[0] in ("n", "b") and isinstance(part[1], str) and isinstance(part[2], tuple):
-                found.add(part[1])
-            stack.extend(part)
+        item = stack.pop()
+        if len(item) == 3 and item[0] in ("n", "b") and isinstance(item[1], str) and isinstance(item[2], tuple):
+            found.add(item[1])
+        stack += [inner for inner in item if inner.__class__ is tuple]
     return found
 
 

@@ -79,11 +79,11 @@ def sort_out(
     asked = list(requirements)
     open_names = {name for requirement in asked for name in imports_of(requirement) if name}
     for path, data in _kept(snapshot, outcome):
-        for name in [name for name in open_names if _named(name, path, data)]:
+        for name in [name for name in _near(open_names, data) if _named(name, path, data)]:
             open_names.discard(name)
     users: dict[str, list[str]] = {name: [] for name in open_names}
     for path, data in _gone(snapshot, outcome) if open_names else ():
-        for name in open_names:
+        for name in _near(open_names, data):
             if _named(name, path, data):
                 users[name].append(path)
     stay: list[str] = []
@@ -111,6 +111,17 @@ def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
     for file in snapshot.files:
         if file.path.endswith(".py") and not file.link and file.path in outcome.files:
             yield file.path, snapshot.read(file.path)
+
+
+_IMPORTING = re.compile(rb"\b(?:from|import)[ \t][^\n]*")
+_OPENING = re.compile(rb"[\"'](\w+)(?=[\"'.])")
+_WORD = re.compile(rb"\w+")
+
+
+def _near(names: set[str], data: bytes) -> list[str]:
+    """Those of the names that the text may import or quote: one look for all of them, where :func:`_named` takes one each."""
+    words = {*_OPENING.findall(data), *_WORD.findall(b"\n".join(_IMPORTING.findall(data)))}
+    return [name for name in names if all(part in words for part in _WORD.findall(name.encode())[:1])]
 
 
 def _named(name: str, path: str, data: bytes) -> bool:

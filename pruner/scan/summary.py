@@ -102,12 +102,12 @@ class _Indexer:
 
     def walrus(self, part: Any) -> None:
         """``:=`` at module level, or on a name that its function declares global."""
-        if not isinstance(part, tuple):
-            return
-        if len(part) == 4 and part[0] == ":=" and part[3] == "n":
-            self.out.rebinds.setdefault(part[1], []).append(())
-        for inner in part:
-            self.walrus(inner)
+        stack = [part]
+        while stack:
+            item = stack.pop()
+            if len(item) == 4 and item[0] == ":=" and item[3] == "n":
+                self.out.rebinds.setdefault(item[1], []).append(())
+            stack += [inner for inner in item if inner.__class__ is tuple]
 
     def _other(self, s: Stmt, guards: Guards, inside: bool) -> None:
         return

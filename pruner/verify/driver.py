@@ -65,14 +65,14 @@ class Run:
         self.out = Tree(output, python_root)
         self.ops = ops.make(self.up, self.out, stated, self.taken)
         facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
-        setup = phases.Setup(upstream, output, python_root, stated, checks, facts, wanted)
+        self.state = phases.State(phases.Setup(self.up, self.out, stated, checks, facts, wanted))
         self.changed = {
             path
             for path in self.out.files.keys() & self.up.files.keys()
             if path.endswith(".py") and self.up.read(path) != self.out.read(path)
         }
         self.kept = [path for path in self.out.files if path.endswith(".py")]
-        self.workers: Workers[phases.State] = Workers(jobs, phases.make, setup)
+        self.workers: Workers[phases.State] = Workers(jobs, phases.begin, self.state)
         self.seconds: defaultdict[str, float] = defaultdict(float)  # processor seconds per check
         self.verdicts: dict[str, Verdict] = {}
         self.lint_root = output
@@ -230,12 +230,12 @@ class Run:
         if not self.checks & {"imports", "modules", "fold", "tokens"}:
             return None
         output = Output(self.out, [row.survey for row in reads if row.survey is not None])
-        comparable = sorted(self.changed)
+        sizes = {path: (self.out.root / path).stat().st_size for path in self.changed}
+        comparable = sorted(self.changed, key=lambda path: (-sizes[path], path))
         if "fold" in self.checks:
             self.workers.all(phases.take_seen, output.seen())
-        compared = self.workers.map(
-            phases.compare_file, comparable, lambda path: path, lambda path: (self.out.root / path).stat().st_size
-        )
+        compared = self.workers.map(phases.compare_file, comparable, lambda path: path, sizes.__getitem__)
+        compared.sort(key=lambda row: row.path)
         for row in compared:
             self._spent(row.seconds)
         return output, compared
@@ -244,7 +244,7 @@ class Run:
         if "tokens" in self.checks:
             self._tokens(compared)
         clock = time.process_time()
-        world = self.world = self.world or World(self.up, self.stated)
+        world = self.world = self.world or World(self.up, self.stated, like=self.state.world)
         imports, dynamic = Imports(world, output), Dynamic(world, output)
         if "imports" in self.checks:
             starts = sorted(self._starts(output))

@@ -118,31 +118,43 @@ class Lost:
 
     def _unread(self, results: list[FileResult], effects: Effects) -> None:
         """An import that nothing read upstream was not orphaned by the pruning: it has another purpose."""
+        rows: list[tuple[str, str, str]] = []  # place, what is loaded, by whom
         for result in results:
             for module, target, symbol, line in result.unread:
                 place = f"{result.path} (upstream line {line})"
                 if target.partition(".")[0] in self.up.tops:
                     goals = [m for m in (f"{target}.{symbol}", target) if m in self.up.modules][:1]
-                    if goals and self._cyclic(goals[0], module, effects):
-                        self.problems.append(
-                            f"{place}: an import that nothing read is gone; {goals[0]} is in an import cycle, so it may "
-                            "be there for the order in which modules are loaded"
-                        )
+                    rows += [(place, goal, module) for goal in goals]
                 elif not symbol and target.partition(".")[0] not in sys.stdlib_module_names:
                     self.problems.append(f"{place}: import {target}, which nothing read upstream either, is gone")
+        cyclic = self._cyclic([(goal, importer) for _, goal, importer in rows], effects)
+        for place, goal, importer in rows:
+            if (goal, importer) in cyclic:
+                self.problems.append(
+                    f"{place}: an import that nothing read is gone; {goal} is in an import cycle, so it may "
+                    "be there for the order in which modules are loaded"
+                )
 
-    def _cyclic(self, start: str, importer: str, effects: Effects) -> bool:
-        """Does loading ``start`` load ``start`` or ``importer`` again?"""
-        seen: set[str] = set()
-        pending = [start]
+    def _cyclic(self, pairs: Iterable[tuple[str, str]], effects: Effects) -> set[tuple[str, str]]:
+        """Of (module, importer): where loading the module loads itself or the importer again.
+
+        All in step, as each question to the workers is one for all of them.
+        """
+        found: set[tuple[str, str]] = set()
+        seen: dict[tuple[str, str], set[str]] = {pair: set() for pair in pairs}
+        pending = {pair: {pair[0]} for pair in seen}
         while pending:
-            known = self._does(pending, effects)
-            found = {name for module in pending for name in known[module][1]}
-            if start in found or importer in found:
-                return True
-            pending = sorted(found - seen)
-            seen |= found
-        return False
+            known = self._does(set().union(*pending.values()), effects)
+            later = {}
+            for pair, modules in pending.items():
+                follows = {name for module in modules for name in known[module][1]}
+                if not follows.isdisjoint(pair):
+                    found.add(pair)
+                elif follows - seen[pair]:
+                    later[pair] = follows - seen[pair]
+                    seen[pair] |= follows
+            pending = later
+        return found
 
     def _kept(self, target: str, symbol: str) -> str:
         """The module that an import loads last, when the output has it."""

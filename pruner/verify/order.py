@@ -31,6 +31,8 @@ class Loader:
 
     def load(self, module: str) -> None:
         """The packages above it, then its own body; each once."""
+        if module in self.at:  # and so were the packages above it
+            return
         cut = module.find(".")
         while True:
             name = module if cut < 0 else module[:cut]

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from pruner.verify import capabilities
 from pruner.verify.catalogue import Catalogue
@@ -34,9 +33,8 @@ from pruner.verify.world import Seen, World
 class Setup:
     """What every worker starts from."""
 
-    upstream: Path
-    output: Path
-    python_root: str
+    up: Tree
+    out: Tree
     stated: Stated
     checks: frozenset[str]
     facts: frozenset[str]
@@ -44,14 +42,12 @@ class Setup:
 
 
 class State:
-    """A worker's memory."""
+    """A worker's memory. Made before the workers are: finding the facts' subjects reads a tenth of upstream."""
 
     def __init__(self, setup: Setup) -> None:
-        gc.disable()  # nothing here is garbage before the run ends
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 6000))
         self.setup = setup
-        self.up = Tree(setup.upstream, setup.python_root)
-        self.out = Tree(setup.output, setup.python_root)
+        self.up, self.out = setup.up, setup.out
         self.families = Families(text for _, text in setup.stated.discards)
         self.spelt = Families(text for _, text in setup.stated.discards if text.startswith("name:"))
         self.world = World(self.up, setup.stated)
@@ -66,12 +62,13 @@ def hosts(state: State, seen: Seen | None = None) -> Hosts | None:
     if not stated.device:
         return None
     everywhere = {subject: value for subject, value in stated.facts.items() if subject not in stated.device}
-    return Hosts(state.effects, Effects(World(state.up, replace(stated, facts=everywhere), seen)))
+    return Hosts(state.effects, Effects(World(state.up, replace(stated, facts=everywhere), seen, state.world)))
 
 
-def make(setup: Setup) -> State:
-    """The state of a new worker."""
-    return State(setup)
+def begin(state: State) -> State:
+    """What a new worker does first."""
+    gc.disable()  # nothing here is garbage before the run ends
+    return state
 
 
 @dataclass(slots=True)
@@ -109,7 +106,7 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         return result
     data = state.out.read(path)
     ours = is_guard_file(path, state.up)
-    module = module_of(path, state.setup.python_root) or ""
+    module = module_of(path, state.up.python_root) or ""
     parsed = None
     if checks & {"imports", "modules", "fold"}:
         result.survey, parsed = survey(state.out, path, module, data, state.setup.facts)
@@ -130,7 +127,7 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
 
 def take_seen(state: State, seen: Seen) -> None:
     """Between the phases: what the kept code does to modules, for the folder."""
-    state.world = World(state.up, state.setup.stated, seen)
+    state.world = World(state.up, state.setup.stated, seen, state.world)
     state.effects = Effects(state.world)
     state.hosts = hosts(state, seen)
 
@@ -163,7 +160,7 @@ def compare_file(state: State, path: str) -> Compared:
         if before is None or after is None:
             result.unreadable = True
         else:
-            module = module_of(path, state.setup.python_root) or path
+            module = module_of(path, state.up.python_root) or path
             result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run()
             if state.hosts is not None:
                 result.fold.problems.extend(state.hosts.problems(path, module, before, after))

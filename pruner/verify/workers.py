@@ -1,6 +1,6 @@
-"""A process pool that keeps its processes: each file is always read by the same one.
+"""A process pool that keeps its processes: a file is mostly read by the same one.
 
-The state that a phase builds (syntax trees, folded flags) is there for the next phase. One job
+The state that a phase builds (syntax trees, folded flags) is there for the next phase, or is built again. One job
 means no process at all. Results come back in the order of the tasks, so the number of jobs never
 shows in a verdict.
 """
@@ -11,8 +11,9 @@ import ctypes
 import multiprocessing
 import os
 import signal
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import suppress
 from typing import Any, Generic, TypeVar, cast
 
@@ -20,6 +21,7 @@ S = TypeVar("S")
 T = TypeVar("T")
 R = TypeVar("R")
 
+_PORTIONS = 12  # of one phase, for each process: enough that the last ones end together
 _state: Any = None
 
 
@@ -46,7 +48,7 @@ def _apply(function: Callable[[Any, Any], Any], tasks: Sequence[Any]) -> list[An
 
 
 class Workers(Generic[S]):
-    """``jobs`` processes, each with its own state made by ``make(argument)``."""
+    """``jobs`` processes, each with its own state made by ``make(argument)``; they inherit ``argument`` as it is."""
 
     def __init__(self, jobs: int, make: Callable[[Any], S], argument: Any) -> None:
         self.jobs = max(1, jobs)
@@ -66,20 +68,39 @@ class Workers(Generic[S]):
     def map(
         self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], float]
     ) -> list[R]:
-        """Apply ``function`` to every task; ``key`` fixes the process, ``size`` balances the first visit."""
+        """Apply ``function`` to every task; ``key`` names the process that it prefers, ``size`` balances the first visit."""
         if self.local is not None:
             return [function(self.local, task) for task in tasks]
-        shares: list[list[int]] = [[] for _ in self.pools]
+        queues: list[deque[tuple[int, float]]] = [deque() for _ in self.pools]
+        total = 0.0
         for index, task in enumerate(tasks):
-            shares[self._share(key(task), size(task))].append(index)
-        futures: list[Future[list[R]]] = [
-            pool.submit(_apply, function, [tasks[index] for index in share])
-            for pool, share in zip(self.pools, shares, strict=True)
-        ]
+            weight = size(task) + 1
+            total += weight
+            queues[self._share(key(task), weight - 1)].append((index, weight))
+        portion = total / len(self.pools) / _PORTIONS
         results: list[Any] = [None] * len(tasks)
-        for share, future in zip(shares, futures, strict=True):
-            for index, result in zip(share, future.result(), strict=True):
-                results[index] = result
+        running: dict[Future[list[R]], tuple[int, list[int]]] = {}
+
+        def start(home: int) -> None:
+            # Sizes say little about the time that a file takes: who has done its own takes another's last ones.
+            queue = queues[home] or max(queues, key=len)
+            share, left = [], portion
+            while queue and left > 0:
+                index, weight = queue.popleft() if queue is queues[home] else queue.pop()
+                share.append(index)
+                left -= weight
+            if share:
+                future = self.pools[home].submit(_apply, function, [tasks[index] for index in share])
+                running[future] = home, share
+
+        for home in (*range(len(self.pools)), *range(len(self.pools))):  # two each: none waits for its next one
+            start(home)
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                home, share = running.pop(future)
+                for index, result in zip(share, future.result(), strict=True):
+                    results[index] = result
+                start(home)
         return results
 
     def all(self, function: Callable[[S, T], R], task: T) -> list[R]:

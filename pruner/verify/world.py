@@ -38,12 +38,13 @@ class Seen:
 class World:
     """Name resolution over the upstream tree, with folding of import guards by the evaluator."""
 
-    def __init__(self, tree: Tree, stated: Stated, seen: Seen | None = None) -> None:
+    def __init__(self, tree: Tree, stated: Stated, seen: Seen | None = None, like: World | None = None) -> None:
+        """``like``: a world of the same tree, which may know what modules bind. That depends on their text alone."""
         self.tree = tree
         self.stated = stated
         self.ruled = Ruled(stated)
         self.seen = seen or Seen()
-        self._names: dict[str, Names | None] = {}
+        self._names: dict[str, Names | None] = {} if like is None else like._names
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._busy: set[tuple[str, str]] = set()
         self.alive: Callable[[str, Binding], bool] = lambda module, binding: True
