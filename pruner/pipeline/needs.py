@@ -113,14 +113,14 @@ def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
             yield file.path, snapshot.read(file.path)
 
 
-_IMPORTING = re.compile(rb"\b(?:from|import)[ \t][^\n]*")
-_OPENING = re.compile(rb"[\"'](\w+)(?=[\"'.])")
 _WORD = re.compile(rb"\w+")
 
 
 def _near(names: set[str], data: bytes) -> list[str]:
     """Those of the names that the text may import or quote: one look for all of them, where :func:`_named` takes one each."""
-    words = {*_OPENING.findall(data), *_WORD.findall(b"\n".join(_IMPORTING.findall(data)))}
+    lines = [line for line in data.split(b"\n") if b"import" in line or b"from" in line]
+    words = set(_WORD.findall(b"\n".join(lines)))
+    words.update(piece.partition(b".")[0] for piece in data.replace(b"'", b'"').split(b'"'))
     return [name for name in names if all(part in words for part in _WORD.findall(name.encode())[:1])]
 
 
