@@ -44,7 +44,7 @@ class Loading:
     def _stays(self, module: str, state: ModuleState) -> list[str]:
         """What importing a module surely loads by itself. Worked out again when more of its imports stay."""
         imports = [i for i in state.items if i.kind in ("import", "star") and not i.conditional]
-        staying = tuple(i for i in imports if i.live or i.stmt[1] in state.required)
+        staying = tuple(i for i in imports if self.marker.stays(state, i))
         known = self.marker.staying.get(module)
         if known is None or known[0] != len(staying) or known[1] is not state.items:
             names = [p for item in staying for t in self.marker.targets(state.summary, item) for p in parents(t)]
@@ -91,14 +91,14 @@ class Loading:
             return False
         for item in state.items:
             # Which alias of the statement stays is settled later.
-            if item.kind not in ("import", "star") or item.live or item.stmt[1] in state.required:
+            if item.kind not in ("import", "star") or marker.stays(state, item):
                 continue
             targets = marker.targets(state.summary, item)
             lost = self._lost(targets, have)
             if lost or any(not marker.drops.module(t) and marker.rebinds(state, t) for t in targets):
                 if not item.conditional:
                     have |= lost
-                state.required[item.stmt[1]] = "effect"
+                marker.require(state, item, "effect")
                 for target in targets:
                     marker.execute(target, module, "import for effect", state.summary.path, line_of(item.stmt[1]))
                 changed = True

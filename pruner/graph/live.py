@@ -721,14 +721,14 @@ class Marker:
             if not state.executed or module not in group:
                 continue
             for item in state.items:
-                if item.kind == "import" and not item.live and item.stmt[1] not in state.required:
+                if item.kind == "import" and not self.stays(state, item):
                     targets = self.targets(state.summary, item)
                     if any(
                         group.get(t) == group[module] and self.out.states[t].executed
                         for t in targets
                         if t in self.out.states
                     ):
-                        state.required[item.stmt[1]] = "cycle"
+                        self.require(state, item, "cycle")
                         changed = True
         return changed
 
@@ -814,22 +814,40 @@ class Marker:
                     found.update(self.targets(state.summary, item))
         return found
 
+    def stays(self, state: ModuleState, item: Item) -> bool:
+        """Does what this import loads stay imported by its statement?"""
+        return item.live or (
+            item.stmt[1] in state.needed and state.needed[item.stmt[1]].issuperset(self.targets(state.summary, item))
+        )
+
+    def require(self, state: ModuleState, item: Item, why: str) -> None:
+        """The statement has to load what this alias loads: ``from pkg import read, effect`` loads ``pkg.effect``."""
+        state.required[item.stmt[1]] = why
+        state.needed.setdefault(item.stmt[1], set()).update(self.targets(state.summary, item))
+
     def _keep_required(self) -> bool:
-        """An import that must run and lost every alias keeps its first one."""
+        """Of an import that must run the first aliases stay that load what it must load."""
         changed = False
         for module, state in list(self.out.states.items()):
             if not state.executed:
                 continue
             for pos in state.required:
                 aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
-                if aliases and not any(i.live for i in aliases):
-                    if len(aliases) > 1:
-                        shadowed = _locals(state.summary.body)  # an alias that no function hides reads best
-                        aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
-                    for name in aliases[0].names:  # whoever binds the name last must still do so
+                missing = {name for name in state.needed[pos] if not self.drops.module(name)}
+                missing.difference_update(*(self.targets(state.summary, i) for i in aliases if i.live))
+                if not missing and any(i.live for i in aliases):
+                    continue
+                if len(aliases) > 1:
+                    shadowed = _locals(state.summary.body)  # an alias that no function hides reads best
+                    aliases.sort(key=lambda i: bool(set(i.names) & shadowed))
+                for alias in aliases:
+                    if missing.isdisjoint(self.targets(state.summary, alias)):
+                        continue
+                    missing.difference_update(self.targets(state.summary, alias))
+                    for name in alias.names:  # whoever binds the name last must still do so
                         for item in state.names[name]:
                             self.keep(module, item, state.required[pos])
-                    self.keep(module, aliases[0], state.required[pos])
+                    self.keep(module, alias, state.required[pos])
                     changed = True
         return changed
 

@@ -71,6 +71,7 @@ class ModuleState:
     escaped: bool = False
     valued: bool = False
     required: dict[int, str] = field(default_factory=dict)  # imports that must run, by position: why
+    needed: dict[int, set[str]] = field(default_factory=dict)  # and which modules they must load
     frozen: set[int] = field(default_factory=set)
     forced: set[int] = field(default_factory=set)  # methods, by position, whose defaults do something
     touched: bool = False  # something of the file may change: the rewriter has to look

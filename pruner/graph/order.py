@@ -86,18 +86,18 @@ class Orders:
                 continue
             targets = self.marker.targets(state.summary, item)
             led = self._led(targets)
-            if not item.live and item.stmt[1] not in state.required and led - have:
+            if led - have and not self.marker.stays(state, item):
                 if not around:
                     around = True
                     have |= self._around(module)
                 if led - have:
-                    state.required[item.stmt[1]] = "cycle"
+                    self.marker.require(state, item, "cycle")
                     changed = True
                     for target in targets:
                         if not self.marker.drops.module(target):
                             line = line_of(item.stmt[1])
                             self.marker.execute(target, module, "import that orders a cycle", state.summary.path, line)
-            if (item.live or item.stmt[1] in state.required) and not item.conditional:
+            if not item.conditional and self.marker.stays(state, item):
                 have |= self._led(targets, own)
         return changed
 

@@ -58,6 +58,13 @@ def test_an_import_that_orders_a_cycle_stays() -> None:
     })  # fmt: skip
 
 
+def test_a_module_beside_another_that_is_read_still_runs() -> None:
+    """``from pkg import quiet, loud`` loads two modules: the one that is read does not load the other."""
+    files = {"pkg/__init__.py": "", "pkg/quiet.py": "x = 1\n", "pkg/loud.py": "print('loud')\n", "pkg/calm.py": ""}
+    pruned = reach({**files, "app.py": "from pkg import quiet, calm, loud\n\n\ndef f():\n    return quiet.x\n"})
+    assert "loud" in pruned["app.py"] and "calm" not in pruned["app.py"]
+
+
 RING = {
     "b.py": "LIMIT = 3\nfrom c import C\n\n\nclass B(C):\n    pass\n",
     "c.py": "from b import LIMIT\n\n\nclass C:\n    def run(self):\n        return LIMIT\n",
