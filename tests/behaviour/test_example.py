@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,6 +146,20 @@ def test_an_application_is_gone_by_a_rule_on_its_module(tmp_path: Path) -> None:
     assert list(judge.judge(up, {**dump, "routes": {"kept": [["/a"]], "encoder": []}})) == []
     assert judge.notes() == ["application encoder is gone: rules.encoder"]
     assert list(judge.judge(up, {**dump, "routes": {"kept": [], "encoder": []}})) == ["routes/kept: lost ['/a']"]
+
+
+def test_only_methods_of_a_class_s_own_use_may_leave_the_surface(tmp_path: Path) -> None:
+    members = {"_check": "def (self)", "check": "def (self)", "__init__": "def (self)", "_limit": "int 3"}
+    dump: dict[str, Any] = {part: {} for part in EQUAL} | {"tables": {}, "server_options": []}
+    up = {**dump, "fields": {"Args": {"bases": ["object"], "members": members}}}
+    for name in members:
+        left = {key: value for key, value in members.items() if key != name}
+        out = {**dump, "fields": {"Args": {"bases": ["object"], "members": left}}}
+        found = list(Surface(Licences([], {}, Side(tmp_path, ""))).judge(up, out))
+        assert found == ([] if name == "_check" else [f"fields/Args/members/{name}: lost"])
+    changed = {**members, "_check": "def (self, more)"}
+    out = {**dump, "fields": {"Args": {"bases": ["object"], "members": changed}}}
+    assert "became" in next(Surface(Licences([], {}, Side(tmp_path, ""))).judge(up, out))
 
 
 def test_one_spelling_of_a_union() -> None:

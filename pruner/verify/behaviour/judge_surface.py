@@ -11,6 +11,7 @@ from pruner.verify.behaviour.licence import Licences
 MOST_OPTIONS = 40  # of the server that may have fewer choices; more is another product
 # Nothing of these may differ.
 EQUAL = ("routes", "openapi", "fields", "public", "messages", "environment", "metrics")
+_METHODS = ("def ", "staticmethod ", "classmethod ")
 
 
 class Surface:
@@ -35,6 +36,8 @@ class Surface:
                 before, after = (
                     {n: row for n, row in side.items() if not self._dropped(n)} for side in (before, after)
                 )
+            if part == "fields":
+                before = {name: _outside(row, after.get(name)) for name, row in before.items()}
             self.counts[part] += len(before)
             yield from differences(part, before, after)
         # Tables first: a choice may go because a pattern drops its key from the table that it comes from.
@@ -123,6 +126,20 @@ class Surface:
                         yield f"{where}: choice {choice} is lost, and no rule names it"
                 if not out[part]:
                     yield f"{where}: no choice is left"
+
+
+def _outside(row: dict[str, Any], other: dict[str, Any] | None) -> dict[str, Any]:
+    """A class without the methods of its own use that the other side lacks.
+
+    ``_validate_x`` that only a folded branch called is no surface; the check ``names`` asks who licenses its loss.
+    """
+    left = (other or {}).get("members", row.get("members", {}))
+    members = {
+        name: value
+        for name, value in row.get("members", {}).items()
+        if name in left or not (name.startswith("_") and not name.endswith("__") and str(value).startswith(_METHODS))
+    }
+    return {**row, "members": members} if "members" in row else row
 
 
 def outcome(row: dict[str, Any]) -> tuple[Any, ...]:
