@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.mutation.mutants import Mutant
 
@@ -139,10 +140,12 @@ class Loading:
 
 
 class Proof:
-    """Judges survivors of one output. ``drops`` are the targets of drop rules."""
+    """Judges survivors of one output. ``drops`` are the targets of drop rules, ``facts`` what subjects are."""
 
-    def __init__(self, output: Path, drops: Sequence[str]) -> None:
-        self.output, self.drops = output, drops
+    def __init__(
+        self, output: Path, drops: Sequence[str], facts: Mapping[str, tuple[object, ...]] = MappingProxyType({})
+    ) -> None:
+        self.output, self.drops, self.facts = output, drops, facts
         self.files: dict[str, File] = {}
         for path in sorted(output.rglob("*.py")):
             module, package = self._module(path.relative_to(output).as_posix())
@@ -153,10 +156,47 @@ class Proof:
         name = path.removesuffix(".py").replace("/", ".")
         return (name.removesuffix(".__init__"), True) if name.endswith(".__init__") else (name, False)
 
+    def _settled(self, file: File) -> str:
+        """The file's syntax, with flags that hold what a fact says taken for it."""
+        known: dict[str, bool] = {}
+        for node in file.tree.body:
+            if not (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.value.func, ast.Name)
+            ):
+                continue
+            sources = [f"{target}.{name}" for target, name, bound, _ in file.aliases if bound == node.value.func.id]
+            said = [self._said(source) for source in sources]
+            if (
+                len(node.targets) == 1
+                and isinstance(node.targets[0], ast.Name)
+                and len(said) == 1
+                and not node.value.args
+            ):
+                name, value = node.targets[0].id, said[0]
+                stores = [
+                    n
+                    for n in ast.walk(file.tree)
+                    if (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
+                    or (isinstance(n, ast.arg) and n.arg == name)
+                ]
+                if value is not None and len(stores) == 1:
+                    known[name] = value
+        return ast.dump(Settled(known).visit(ast.parse(ast.unparse(file.tree))))
+
+    def _said(self, source: str) -> bool | None:
+        """What a call of the function gives, wherever the rules name it: re-exported names have the same last part."""
+        module, _, name = source.rpartition(".")
+        rows = [v for s, v in self.facts.items() if s.endswith(f".{name}()") and s.startswith(module.partition(".")[0])]
+        values = {bool(value) for row in rows for value in row}
+        return values.pop() if len(values) == 1 else None
+
     def reason(self, mutant: Mutant) -> str:
         """Why the mutant is equivalent; "" when that is not shown."""
         after = dict(self.files)
         lost: list[tuple[str, str, tuple[str, str] | None]] = []
+        settled = False
         for path, data in mutant.changes:
             module, package = self._module(path)
             if data is None or not path.endswith(".py"):
@@ -165,17 +205,22 @@ class Proof:
                 after[module] = File(module, package, data)
             except SyntaxError:
                 return ""
+            if self._settled(self.files[module]) == self._settled(after[module]):
+                settled = True
+                continue
             rows = removed(self.files[module], after[module])
             if rows is None:
                 return ""
             lost += [(module, name, source) for name, source in rows]
-        why = set()
+        why = {"a fact settles what differs"} if settled else set()
         for module, name, source in lost:
             if any(fnmatchcase(f"{module}:{name}", text) for text in self.drops):
                 why.add("a drop rule names it")
                 continue
             if source == MEMBER:
-                if name.startswith("__") or any(name in file.said() for file in after.values()):
+                # The checks at start go without what they do not find.
+                others = [file for file in after.values() if file.module.rpartition(".")[2] != GUARD]
+                if name.startswith("__") or any(name in file.said() for file in others):
                     return ""
                 why.add("no file says the method's name")
                 continue
@@ -193,6 +238,39 @@ class Proof:
                     return ""
                 why.add("what it imports is loaded already from every start")
         return "; ".join(sorted(why))
+
+
+class Settled(ast.NodeTransformer):
+    """Operands of ``and`` and ``or`` that flags of known value make idle go, and tests of such a flag that do nothing."""
+
+    def __init__(self, known: Mapping[str, bool]) -> None:
+        self.known = known
+        self.depth = 0
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Operands go in bodies alone: modules are loaded on hosts without a device, too."""
+        node.args, node.decorator_list = self.visit(node.args), [self.visit(d) for d in node.decorator_list]
+        self.depth += 1
+        node.body = [part for item in node.body if (part := self.visit(item)) is not None] or [ast.Pass()]
+        self.depth -= 1
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        """``true and x`` is ``x``; where the last operand is one, the value itself counts and all stay."""
+        self.generic_visit(node)
+        if not self.depth:
+            return node
+        idle = isinstance(node.op, ast.And)
+        head = [v for v in node.values[:-1] if not (isinstance(v, ast.Name) and self.known.get(v.id) is idle)]
+        return ast.BoolOp(node.op, [*head, node.values[-1]]) if head else node.values[-1]
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        """``if FLAG: pass``."""
+        self.generic_visit(node)
+        idle = all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse))
+        return None if idle and isinstance(node.test, ast.Name) and node.test.id in self.known else node
 
 
 def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None]] | None:
@@ -233,6 +311,11 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
                     return None
             if left:
                 return None
+        elif rest and (before_names := _listed(node)) is not None and (after_names := _listed(rest[0])) is not None:
+            if [name for name in before_names if name in after_names] != after_names:
+                return None
+            found += [(name, None) for name in before_names if name not in after_names]
+            rest.pop(0)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
             if not all(isinstance(target, ast.Name) for target in node.targets):
                 return None
@@ -246,6 +329,16 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
         else:
             return None
     return None if rest else found
+
+
+def _listed(node: ast.stmt) -> list[str] | None:
+    """The entries of ``__all__ = [...]``; None for anything else."""
+    if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.Tuple)):
+        return None
+    if not all(isinstance(name, ast.Name) and name.id == "__all__" for name in node.targets):
+        return None
+    entries = [e.value for e in node.value.elts if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+    return entries if len(entries) == len(node.value.elts) else None
 
 
 def _shell(node: ast.ClassDef) -> str:
@@ -324,6 +417,8 @@ def _asked(file: File, node: ast.AST, name: str) -> bool:
     parent = file.parents.get(node)
     if isinstance(parent, ast.Attribute):
         return parent.attr in (name, "__dict__")
+    if isinstance(parent, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot) for op in parent.ops):
+        return False  # which object it is, and nothing of it
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ASKING:
         asked = parent.args[1] if len(parent.args) > 1 and parent.args[0] is node else None
         return not (isinstance(asked, ast.Constant) and asked.value != name)

@@ -18,12 +18,15 @@ FILES = {
 }
 
 
+FACTS = {"plat.is_cuda()": (True,), "plat.is_hip()": (False,), "plat.kind()": ("", "b")}
+
+
 def reason(folder: Path, files: dict[str, str], path: str, text: str, drops: tuple[str, ...] = ()) -> str:
     """Why this change of one file of the tree is no fault."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
-    return Proof(folder, drops).reason(Mutant("k", path, 1, "w", ((path, text.encode()),)))
+    return Proof(folder, drops, FACTS).reason(Mutant("k", path, 1, "w", ((path, text.encode()),)))
 
 
 def test_an_import_that_nobody_reads_and_that_loads_nothing(tmp_path: Path) -> None:
@@ -95,3 +98,65 @@ def test_a_method_and_a_constant(tmp_path: Path) -> None:
     assert reason(tmp_path, files, "m.py", f"LIMIT = 3\n\n\n{without}") == ""
     files["z.py"] = "from m import LIMIT\n"
     assert reason(tmp_path, files, "m.py", CLASS) == ""
+
+
+FLAGS = """from plat import is_cuda, is_hip, kind
+
+_is_cuda = is_cuda()
+_is_hip = is_hip()
+_kind = kind()
+if _is_cuda:
+    pass
+
+
+def f(x):
+    if _is_cuda and x > 1:
+        return _is_hip or x
+    return _kind and x
+
+
+def g(x):
+    return x and _is_cuda
+
+
+first = _is_cuda and print("loaded")
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("_is_cuda and x > 1", "x > 1", True),
+        ("_is_hip or x", "x", True),
+        ("if _is_cuda:\n    pass\n", "", True),
+        ("_is_cuda and x > 1", "True", False),
+        ("_is_hip or x", "_is_hip", False),
+        ("_kind and x", "x", False),  # what it is, no fact says
+        ("x and _is_cuda", "x", False),  # the value counts
+        ('_is_cuda and print("loaded")', 'print("loaded")', False),  # a host without a device loads it
+        ("return _is_hip or x", "_is_cuda = 0\n        return _is_hip or x", False),
+    ],
+)
+def test_what_a_fact_settles(before: str, after: str, shown: bool, tmp_path: Path) -> None:
+    files = FILES | {"flags.py": FLAGS}
+    assert before in FLAGS
+    found = reason(tmp_path, files, "flags.py", FLAGS.replace(before, after, 1))
+    assert found == ("a fact settles what differs" if shown else "")
+
+
+def test_which_object_it_is_asks_nothing_of_it(tmp_path: Path) -> None:
+    without = FILES["app.py"].replace("from used import other\n", "", 1)
+    files = FILES | {"z.py": "import app\nx = app is not None\n"}
+    assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
+    files["z.py"] = "import app\nx = app in [None]\n"
+    assert reason(tmp_path, files, "app.py", without) == ""
+
+
+def test_a_listed_name_of_which_nobody_hears(tmp_path: Path) -> None:
+    listed = "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\n__all__ = ['one', 'two']\n"
+    without = "def two():\n    return 2\n\n\n__all__ = ['two']\n"
+    files = FILES | {"listed.py": listed, "z.py": "import listed\nlisted.two()\n"}
+    assert reason(tmp_path, files, "listed.py", without) == "nobody can read it"
+    for text in ("from listed import *\none()\n", "import listed\nlisted.one()\n", "import listed\nprint(listed)\n"):
+        assert reason(tmp_path, files | {"z.py": text}, "listed.py", without) == ""
+    assert reason(tmp_path, files, "listed.py", without.replace("two", "one")) == ""
