@@ -151,9 +151,9 @@ class Liveness:
         """A name that only left ``__all__``: nobody may take it from there with a star."""
         if self.protected(module, name, "variable"):
             return "is no longer in __all__ of a module that outsiders use"
-        survey = self.output.modules.get(module)
-        if survey is not None and name in survey.bound:
-            return "is no longer in __all__, and the file still binds it"
+        place = self.asked.get((module, name))
+        if place is not None:
+            return f"is no longer in __all__, and {place} reads it from there"
         if any(module in row.stars for row in self.output.surveys.values()):
             return "is no longer in __all__, and a kept file imports * from the module"
         self.licences["no star import of the module is left to use __all__"] += 1

@@ -40,7 +40,7 @@ class Lost:
         self._cause: dict[str, str] = {}
         self._known: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._loads = self._graph()
-        self._reach: dict[tuple[str, str], set[str]] = {}
+        self._reach: dict[str, set[str]] = {}
 
     def _graph(self) -> nx.DiGraph[str]:
         """What loading a module of the output loads at once."""
@@ -188,36 +188,32 @@ class Lost:
                 )
 
     def _before(self, path: str, module: str, goal: str, gone: tuple[int, str, str]) -> bool:
-        """Does an import before the removed one, or the rest of its statement, load ``goal`` all the same?"""
+        """Does an import before the removed one, or the rest of its statement, name ``goal`` or what is below it?
+
+        What other imports lead to is not loaded for sure: who leads to ``goal`` leads to this module, and may be loading
+        itself, above on the stack.
+        """
         kept = {(r.target, r.symbol, r.bound) for r in self.output.surveys[path].imports if not r.lazy and not r.typing}
         names = self.world.names(module)
-        passed = False
-        for row in names.imports if names is not None else ():
-            passed |= (row.line, row.target, row.symbol or "") == gone
-            if row.line > gone[0] or (row.target, row.symbol, row.bound) not in kept:
-                continue
-            loaded = self._modules(row.target, row.symbol or "")
-            if goal in loaded:
-                return True
-            if not passed and any(goal in self._below(name, module) for name in loaded if name != module):
-                return True
-        return False
+        return any(
+            row.line <= gone[0]
+            and (row.target, row.symbol, row.bound) in kept
+            and goal in self._modules(row.target, row.symbol or "")
+            for row in (names.imports if names is not None else ())
+        )
 
-    def _below(self, start: str, without: str = "") -> set[str]:
-        """What loading a module loads in turn. ``without``: a module that is being loaded already.
-
-        Our own, as networkx takes its steps through views: ten times as long for a graph that hides one module.
-        """
-        found = self._reach.get((start, without))
+    def _below(self, start: str) -> set[str]:
+        """What loading a module loads in turn. Remembered: networkx walks anew for each."""
+        found = self._reach.get(start)
         if found is None:
             found, adjacent = set(), self._loads.adj
             pending = [start] if start in adjacent else []
             while pending:
                 for name in adjacent[pending.pop()]:
-                    if name not in found and name != without:
+                    if name not in found:
                         found.add(name)
                         pending.append(name)
-            self._reach[start, without] = found
+            self._reach[start] = found
         return found
 
     def _have(self, module: str) -> set[str]:
