@@ -6,6 +6,7 @@ Exit codes: 0 clean, 1 findings, 2 the command cannot run (a fault of its input,
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -17,9 +18,10 @@ import click
 from pruner.cli import parity, peers, pictures, places, questions, releases, reviews, rules  # noqa: F401
 from pruner.cli.commands import prune
 from pruner.console import Screen
-from pruner.errors import ExitCode, PruneError
+from pruner.errors import ExitCode, PruneError, cannot
 
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def _open_streams() -> None:
@@ -59,8 +61,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `prune --json | head`: the reader has what it wants
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.CLEAN
-    except Exception:
-        # Python's own exit code for a crash is 1, which here means findings.
-        traceback.print_exc()
-        print("this is a fault of prune, not of its input; the output is as it was", file=sys.stderr)
+    except OSError as error:
+        if error.errno not in FULL or error.filename is not None:
+            return _crashed()
+        advice = "write the answer to a place with room"
+        told = cannot("standard output", "PR310", f"cannot be written: {error.strerror}", advice)
+        Screen().diagnostics(told.diagnostics)
         return ExitCode.CANNOT_RUN
+    except Exception:
+        return _crashed()
+
+
+def _crashed() -> int:
+    traceback.print_exc()
+    # Python's own exit code for a crash is 1, which here means findings.
+    print("this is a fault of prune, not of its input; the output is as it was", file=sys.stderr)
+    return ExitCode.CANNOT_RUN

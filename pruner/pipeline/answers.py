@@ -109,6 +109,8 @@ class Answers:
         rows = self._removed(name)
         if rows:
             return Answer("removed", tuple(self._told(rows[:20])))
+        if any(row["path"] == name and row["lines"][0] is None for row in self._read("ledger.json")["files"]):
+            return Answer("kept", (f"{name} is prune's own: upstream has no such file",))
         near = _nearest(name, [*self.graph["nodes"], *(r["name"] for r in self._ledger() if r["name"])])
         hint = f"; nearest: {', '.join(near)}" if near else ""
         return Answer("unknown", (f"{name} is no name of this tree, kept or removed{hint}",))

@@ -67,3 +67,15 @@ def test_the_reader_of_an_answer_has_gone(folder: Path) -> None:
 def test_the_folder_is_gone(folder: Path) -> None:
     done = shell(folder, "mkdir gone; cd gone; rmdir ../gone; $PRUNE")
     assert done.returncode == 2 and done.stderr == "error: the current folder is gone; go to one that is there\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+def test_an_answer_that_finds_no_room(folder: Path) -> None:
+    done = shell(folder, "$PRUNE; PRUNE=${PRUNE%% --rules*}; $PRUNE why app --output out >/dev/full; echo $?")
+    assert done.stdout.strip().endswith("2") and "Traceback" not in done.stderr
+    assert "standard output: error PR310: cannot be written" in done.stderr
+
+
+def test_a_file_of_prune_s_own_is_known(folder: Path) -> None:
+    done = shell(folder, "$PRUNE; PRUNE=${PRUNE%% --rules*}; $PRUNE why PRUNED.json --output out; echo $?")
+    assert "PRUNED.json is prune's own" in done.stdout and done.stdout.strip().endswith("0")
