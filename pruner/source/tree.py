@@ -9,6 +9,7 @@ import errno
 import hashlib
 import os
 import stat
+import unicodedata
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,7 +30,7 @@ def read_files(root: Path, tops: Iterable[str] | None = None) -> tuple[SourceFil
     A symbolic link is recorded with its target as written and never followed; one that
     leads out of the tree, is absolute, or runs in a circle is an error.
     Raises PruneError with all faults found: PR108 (unreadable), PR109 (link),
-    PR110 (a special file, or a name that is not UTF-8).
+    PR110 (a special file, or a name that is not UTF-8 or differs from another by case only).
     """
     problems: list[Diagnostic] = []
     wanted = None if tops is None else frozenset(tops)
@@ -54,12 +55,17 @@ def _walk(root: Path, prefix: str, problems: list[Diagnostic], tops: frozenset[s
         return
     if any(entry.name == "pyvenv.cfg" for entry in listing) and prefix:
         return  # `python -m venv .venv` in a checkout: its bin/python links out of the tree
-    for entry in listing:
+    seen: dict[str, str] = {}
+    for entry in sorted(listing, key=lambda entry: entry.name):
         path = f"{prefix}{entry.name}"
         if entry.name in SKIPPED_FOLDERS or entry.name.endswith(SKIPPED_SUFFIXES):
             continue
         if tops is not None and path not in tops:
             continue
+        twin = seen.setdefault(unicodedata.normalize("NFC", entry.name).casefold(), entry.name)
+        if twin != entry.name and _is_text(entry.name):  # an output that is copied to such a system loses one
+            text = f"differs only in case from {twin!r}: some systems take them for one file"
+            problems.append(Diagnostic(str(root / path), 0, 0, "error", "PR110", text, "rename one of them"))
         if not _is_text(entry.name):
             text = "the name is not UTF-8"
             problems.append(Diagnostic(ascii(str(root / path)), 0, 0, "error", "PR110", text))

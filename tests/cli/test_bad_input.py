@@ -110,6 +110,10 @@ def twins_in_a_wheel(place: Place) -> str:
     return wheel(place, {"app.py": APP, "Other.py": "X = 1\n", "other.py": "X = 1\n"})
 
 
+def twins_in_a_folder(place: Place) -> None:
+    (place.tree / "Other.py").write_text("X = 2\n")
+
+
 def link_loop(place: Place) -> None:
     (place.tree / "a").symlink_to("b")
     (place.tree / "b").symlink_to("a")
@@ -148,6 +152,7 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (no_wheel, "PR106", "whl"),
     (escaping_wheel, "PR105", r"entry '\.\./evil\.py'"),
     (twins_in_a_wheel, "PR105", "differs only in case"),
+    (twins_in_a_folder, "PR110", r"differs only in case from 'Other\.py'"),
     (link_loop, "PR109", "in a circle"),
     (link_out, "PR109", "out of the tree"),
     (special_file, "PR110", r"pipe\.py"),
