@@ -71,14 +71,15 @@ class Comparison(Absences):
             self._canonical(up, out, scope, other, kind)  # GRAPH = auto() is another number where a member went
             return
         gaps = [
-            (up[a:b], out[c:d])
+            (up[a:b], out[c:d], b == len(up) and d == len(out))
             for tag, a, b, c, d in SequenceMatcher(None, rows_up, rows_out, autojunk=False).get_opcodes()
             if tag != "equal"
         ]
         before = len(self.result.problems), len(self.result.claims), len(self.result.lost), self.licence.entries
-        for gap_up, gap_out in gaps:
-            # The text of a statement may match the wrong twin, so a failing gap proves nothing yet.
-            self._canonical(gap_up, gap_out, scope, other, kind)
+        for gap_up, gap_out, last in gaps:
+            # The text of a statement may match the wrong twin, so a failing gap proves nothing yet. A bare `return`
+            # does nothing at the end of a function alone: `if not False: return` went, and what is behind it stayed.
+            self._canonical(gap_up, gap_out, scope, other, "suite" if kind == "function" and not last else kind)
         if len(self.result.problems) > before[0]:
             partial = self.result.problems[before[0] :]
             del self.result.problems[before[0] :], self.result.claims[before[1] :], self.result.lost[before[2] :]
