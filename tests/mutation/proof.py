@@ -251,8 +251,12 @@ class Settled(ast.NodeTransformer):
         """Operands go in bodies alone: modules are loaded on hosts without a device, too."""
         node.args, node.decorator_list = self.visit(node.args), [self.visit(d) for d in node.decorator_list]
         self.depth += 1
-        node.body = [part for item in node.body if (part := self.visit(item)) is not None] or [ast.Pass()]
+        found: list[ast.stmt] = []
+        for item in node.body:
+            part = self.visit(item)
+            found += part if isinstance(part, list) else [] if part is None else [part]
         self.depth -= 1
+        node.body = found or [ast.Pass()]
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
@@ -266,11 +270,17 @@ class Settled(ast.NodeTransformer):
         head = [v for v in node.values[:-1] if not (isinstance(v, ast.Name) and self.known.get(v.id) is idle)]
         return ast.BoolOp(node.op, [*head, node.values[-1]]) if head else node.values[-1]
 
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        """``if FLAG: pass``."""
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt] | None:
+        """``if FLAG: pass``; in a function, the side that runs stands for the whole."""
         self.generic_visit(node)
-        idle = all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse))
-        return None if idle and isinstance(node.test, ast.Name) and node.test.id in self.known else node
+        known = self.known.get(node.test.id) if isinstance(node.test, ast.Name) else None
+        if known is None:
+            return node
+        if all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse)):
+            return None
+        if not self.depth:
+            return node
+        return [*node.body] if known else [*node.orelse] or [ast.Pass()]
 
 
 def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None]] | None:
@@ -387,7 +397,12 @@ def asked(files: Mapping[str, File], module: str, name: str) -> str:
                     holding.add(bound)
     givers: set[str] = set()
     for file in files.values():
-        held: list[ast.AST] = [node for text in holding for node in file.by_attribute.get(text, ())]
+        held: list[ast.AST] = [
+            node
+            for text in holding
+            for node in file.by_attribute.get(text, ())
+            if not _outside(file, node.value, files)
+        ]
         names = named.get(file.module, set()) | (holding & {bound for _, symbol, bound, _ in file.aliases if symbol})
         held += [node for text in names for node in file.by_name.get(text, ())]
         for node in held:
@@ -400,6 +415,17 @@ def asked(files: Mapping[str, File], module: str, name: str) -> str:
                 if not (isinstance(call, ast.Call) and call.func is use) or _asked(file, call, name):
                     return f"{file.module}:{use.lineno}, of what {text} gives"
     return ""
+
+
+def _outside(file: File, node: ast.expr, files: Mapping[str, File]) -> bool:
+    """Is this the name of a package that is not of the tree (``torch.ops``), bound by imports alone?"""
+    if not isinstance(node, ast.Name):
+        return False
+    sources = {target.partition(".")[0] for target, _, bound, _ in file.aliases if bound == node.id}
+    stored = any(
+        isinstance(use.ctx, ast.Store) for use in ast.walk(file.tree) if isinstance(use, ast.Name) and use.id == node.id
+    )
+    return bool(sources) and not stored and sources.isdisjoint(name.partition(".")[0] for name in files)
 
 
 def _in_function(file: File, node: ast.AST) -> bool:

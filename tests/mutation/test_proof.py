@@ -116,7 +116,9 @@ def f(x):
 
 
 def g(x):
-    return x and _is_cuda
+    if _is_cuda:
+        return x and _is_cuda
+    return None
 
 
 first = _is_cuda and print("loaded")
@@ -133,6 +135,8 @@ first = _is_cuda and print("loaded")
         ("_is_hip or x", "_is_hip", False),
         ("_kind and x", "x", False),  # what it is, no fact says
         ("x and _is_cuda", "x", False),  # the value counts
+        ("    if _is_cuda:\n        return x and _is_cuda\n", "    return x and _is_cuda\n", True),
+        ("    if _is_cuda:\n        return x and _is_cuda\n", "    pass\n", False),
         ('_is_cuda and print("loaded")', 'print("loaded")', False),  # a host without a device loads it
         ("return _is_hip or x", "_is_cuda = 0\n        return _is_hip or x", False),
     ],
@@ -160,3 +164,11 @@ def test_a_listed_name_of_which_nobody_hears(tmp_path: Path) -> None:
     for text in ("from listed import *\none()\n", "import listed\nlisted.one()\n", "import listed\nprint(listed)\n"):
         assert reason(tmp_path, files | {"z.py": text}, "listed.py", without) == ""
     assert reason(tmp_path, files, "listed.py", without.replace("two", "one")) == ""
+
+
+def test_a_package_from_outside_is_not_the_module(tmp_path: Path) -> None:
+    without = FILES["app.py"].replace("from used import other\n", "", 1)
+    files = FILES | {"z.py": "import app\nimport torch\n\napp.f()\nprint(torch.app)\n"}
+    assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
+    files["z.py"] = "import app\nimport torch\n\ntorch = app\nprint(torch.app)\n"
+    assert reason(tmp_path, files, "app.py", without) == ""
