@@ -27,7 +27,7 @@ class Screen:
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True)
+        self._console = Console(file=sys.stderr, highlight=False, soft_wrap=True, emoji=False)
         self._quiet = quiet
         self._stage = ""
         self._began = 0.0

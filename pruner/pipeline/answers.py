@@ -163,6 +163,8 @@ class Answers:
     def why_not(self, name: str) -> Answer:
         """Cause chain of a removal, by name or by upstream ``file:line``."""
         file, _, number = name.rpartition(":")
+        if file and number.isdigit() and int(number) < 1:
+            raise cannot(name, "PR308", "is no place in a file", "lines are counted from 1")
         if file and number.isdigit():
             hits = [r for r in self._ledger() if r["path"] == file and r["lines"][0] <= int(number) <= r["lines"][1]]
             if hits:
@@ -216,7 +218,9 @@ class Answers:
                 "removed" if known else "unknown",
                 (f"{file} is {'not in the generated tree' if known else 'no file of this tree'}",),
             )
-        runs = self.graph["maps"].get(file)
+        runs, length = self.graph["maps"].get(file), self.graph["lines"][file] + 1
+        if wanted < 1 or (wanted > length and (runs is None or not upstream)):
+            raise cannot(place, "PR308", "is no place in the file", f"its lines are 1 to {length}")
         if runs is None:
             return Answer("found", (f"{file}:{wanted} (the file is untouched)",))
         one, other = (1, 0) if upstream else (0, 1)

@@ -45,6 +45,8 @@ def open_snapshot(
         version = upstream.removeprefix("v") if isinstance(upstream, str) else None
         wheel = download(version, lock_path, cache_dir, offline=offline, unlocked=unlocked)
         return _open_wheel(wheel.path, wheel.sha256, cache_dir, lock_path)
+    if not str(upstream):  # Path("") is the current folder
+        raise cannot("--upstream", "PR100", "names nothing", "name a version, a wheel or a folder")
     path = Path(upstream)
     if path.is_dir():
         return read_tree(path)

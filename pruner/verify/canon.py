@@ -117,7 +117,7 @@ class Canon:
             # ``not not x`` is bool(x), not x: the two may not cancel where the value is used.
             return ("Not", term) if term[0] == "Not" else negate(term)
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            if isinstance(node.operand.value, int | float):
+            if isinstance(node.operand.value, int | float) and not isinstance(node.operand.value, bool):
                 return constant(-node.operand.value)  # -1 is written as an operation on 1
         return ("UnaryOp", type(node.op).__name__, self.value(node.operand, scope))
 

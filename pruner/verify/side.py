@@ -12,7 +12,8 @@ class Side:
 
     def __init__(self, data: bytes, tree: ast.Module) -> None:
         self.data = data
-        self.lines = data.replace(b"\r\n", b"\n").split(b"\n")
+        # As Python counts: a lone carriage return ends a line, too.
+        self.lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         self.tree = tree
 
     def text(self, node: ast.stmt) -> tuple[str, bytes]:

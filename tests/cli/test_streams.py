@@ -79,3 +79,19 @@ def test_an_answer_that_finds_no_room(folder: Path) -> None:
 def test_a_file_of_prune_s_own_is_known(folder: Path) -> None:
     done = shell(folder, "$PRUNE; PRUNE=${PRUNE%% --rules*}; $PRUNE why PRUNED.json --output out; echo $?")
     assert "PRUNED.json is prune's own" in done.stdout and done.stdout.strip().endswith("0")
+
+
+@pytest.mark.parametrize("question", ["line app.py:0", "line app.py:99", "why-not app.py:0"])
+def test_a_line_that_is_not_there(folder: Path, question: str) -> None:
+    done = shell(folder, f"$PRUNE; PRUNE=${{PRUNE%% --rules*}}; $PRUNE {question} --output out; echo $?")
+    assert "error PR308: is no place in" in done.stderr and done.stdout.strip().endswith("2")
+
+
+def test_a_path_is_shown_as_it_is_written(folder: Path) -> None:
+    done = shell(folder, "${PRUNE/rules.yaml/:x:.yaml}; echo $?")
+    assert ":x:.yaml: error PR001" in done.stderr and done.stdout.strip() == "2"
+
+
+def test_an_upstream_that_names_nothing(folder: Path) -> None:
+    done = shell(folder, '${PRUNE/--upstream up/} --upstream ""; echo $?')
+    assert "--upstream: error PR100" in done.stderr and done.stdout.strip() == "2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import itertools
 import tokenize
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from pruner.verify.lexer import tokens
 from pruner.verify.lines import align
+from pruner.verify.side import Side
 
 SOURCES = sorted(Path(__file__).resolve().parents[2].glob("pruner/verify/*.py"))
 SKIPPED = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
@@ -45,3 +47,11 @@ def test_a_text_with_lines_removed_aligns_as_a_whole(a: list[str], data: st.Data
     unique = [f"{line}{i}" for i, line in enumerate(a) if line]
     kept = [line for line in unique if data.draw(st.booleans())]
     assert len(align(unique, kept)) == len(kept)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_lines_are_counted_as_python_counts_them(end: bytes) -> None:
+    data = end.join([b"a = 1", b"if a:", b"    b = (2,", b"        3)", b""])
+    tree = ast.parse(data)
+    side = Side(data, tree)
+    assert [side.text(node) for node in tree.body] == [("Assign", b"a = 1"), ("If", b"if a:\n    b = (2,\n        3)")]
