@@ -59,7 +59,7 @@ def questions(reports: Path) -> list[list[str]]:
         ["retained", "-n", "20"],
         ["retained", f"{root}{path.removeprefix(root).partition('/')[0]}", "-n", "20"],
         ["impact", rule],
-        ["line", f"{path}:100"],
+        ["line", f"{path}:{min(100, graph['lines'][path])}"],
         ["facts"],
         ["rules", "list"],
         ["rules", "explain", rule],
