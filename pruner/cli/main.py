@@ -17,8 +17,9 @@ import click
 # Modules of commands add themselves to the group.
 from pruner.cli import parity, peers, pictures, places, questions, releases, reviews, rules  # noqa: F401
 from pruner.cli.commands import prune
+from pruner.cli.options import unwritten
 from pruner.console import Screen
-from pruner.errors import ExitCode, PruneError, cannot
+from pruner.errors import ExitCode, PruneError
 
 INTERRUPTED = 130
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -64,9 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in FULL or error.filename is not None:
             return _crashed()
-        advice = "write the answer to a place with room"
-        told = cannot("standard output", "PR310", f"cannot be written: {error.strerror}", advice)
-        Screen().diagnostics(told.diagnostics)
+        Screen().diagnostics(unwritten(error, "write the answer to a place with room").diagnostics)
         return ExitCode.CANNOT_RUN
     except Exception:
         return _crashed()

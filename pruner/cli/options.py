@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pruner.errors import cannot
+from pruner.errors import PruneError, cannot
 
 OUTPUT = Path("generated")
 REPORTS = Path("reports")
@@ -125,7 +125,12 @@ def print_json(value: object) -> None:
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left in the buffer
         advice = "what the command writes is written; ask again with --json into a file"
-        raise cannot("standard output", "PR310", f"cannot be written: {error.strerror}", advice) from error
+        raise unwritten(error, advice) from error
+
+
+def unwritten(error: OSError, advice: str) -> PruneError:
+    """Standard output takes no more: PR310."""
+    return cannot("standard output", "PR310", f"cannot be written: {error.strerror}", advice)
 
 
 def write(path: Path, data: bytes) -> None:

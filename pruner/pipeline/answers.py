@@ -163,9 +163,9 @@ class Answers:
     def why_not(self, name: str) -> Answer:
         """Cause chain of a removal, by name or by upstream ``file:line``."""
         file, _, number = name.rpartition(":")
-        if file and number.isdigit() and int(number) < 1:
-            raise cannot(name, "PR308", "is no place in a file", "lines are counted from 1")
         if file and number.isdigit():
+            if int(number) < 1:
+                raise cannot(name, "PR308", "is no place in a file", "lines are counted from 1")
             hits = [r for r in self._ledger() if r["path"] == file and r["lines"][0] <= int(number) <= r["lines"][1]]
             if hits:
                 hits.sort(key=lambda r: r["lines"][1] - r["lines"][0])

@@ -121,7 +121,7 @@ def _near(names: set[str], data: bytes) -> list[str]:
     lines = [line for line in data.split(b"\n") if b"import" in line or b"from" in line]
     words = set(_WORD.findall(b"\n".join(lines)))
     words.update(piece.partition(b".")[0] for piece in data.replace(b"'", b'"').split(b'"'))
-    return [name for name in names if all(part in words for part in _WORD.findall(name.encode())[:1])]
+    return [name for name in names if name.partition(".")[0].encode() in words]
 
 
 def _named(name: str, path: str, data: bytes) -> bool:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import shutil
 import stat
-import unicodedata
 import zipfile
 import zlib
 from pathlib import Path
 
 from pruner.errors import Diagnostic, PruneError, cannot
+from pruner.source.tree import folded
 
 MAX_TOTAL = 4 << 30
 """Bytes that all entries together may unpack to."""
@@ -57,30 +57,26 @@ def check_entries(name: str, entries: list[zipfile.ZipInfo]) -> None:
     folders: dict[str, str] = {}
     for entry in entries:
         code, text = _entry_problem(entry)
-        folded = _folded(entry.filename)
-        if not text and folded in seen:
-            twin = seen[folded]
+        same_name = folded(entry.filename).removesuffix("/")
+        if not text and same_name in seen:
+            twin = seen[same_name]
             same = "twice in the archive" if twin == entry.filename else f"differs only in case from {twin!r}"
             code, text = "PR105", same
-        seen.setdefault(folded, entry.filename)
-        parts = folded.split("/")
+        seen.setdefault(same_name, entry.filename)
+        parts = same_name.split("/")
         for depth in range(1, len(parts)):
             folders.setdefault("/".join(parts[:depth]), entry.filename)
         if text:
             problems.append(Diagnostic(name, 0, 0, "error", code, f"entry {entry.filename!r}: {text}"))
-    for folded, child in folders.items():
-        if folded in seen and not seen[folded].endswith("/"):
-            text = f"entry {seen[folded]!r}: is a file and, by {child!r}, a folder"
+    for same_name, child in folders.items():
+        if same_name in seen and not seen[same_name].endswith("/"):
+            text = f"entry {seen[same_name]!r}: is a file and, by {child!r}, a folder"
             problems.append(Diagnostic(name, 0, 0, "error", "PR105", text))
     if problems:
         more = len(problems) - MAX_SHOWN
         if more > 0:
             problems[MAX_SHOWN:] = [Diagnostic(name, 0, 0, "error", "PR105", f"and {more} more unsafe entries")]
         raise PruneError(*problems)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", name).casefold().removesuffix("/")
 
 
 def _entry_problem(entry: zipfile.ZipInfo) -> tuple[str, str]:

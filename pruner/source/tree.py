@@ -62,7 +62,7 @@ def _walk(root: Path, prefix: str, problems: list[Diagnostic], tops: frozenset[s
             continue
         if tops is not None and path not in tops:
             continue
-        twin = seen.setdefault(unicodedata.normalize("NFC", entry.name).casefold(), entry.name)
+        twin = seen.setdefault(folded(entry.name), entry.name)
         if twin != entry.name and _is_text(entry.name):  # an output that is copied to such a system loses one
             text = f"differs only in case from {twin!r}: some systems take them for one file"
             problems.append(Diagnostic(str(root / path), 0, 0, "error", "PR110", text, "rename one of them"))
@@ -73,6 +73,11 @@ def _walk(root: Path, prefix: str, problems: list[Diagnostic], tops: frozenset[s
             yield from _walk(root, f"{path}/", problems, None)
         else:
             yield path
+
+
+def folded(name: str) -> str:
+    """The form that a name shares with those that some systems take for the same one."""
+    return unicodedata.normalize("NFC", name).casefold()
 
 
 def _is_text(name: str) -> bool:

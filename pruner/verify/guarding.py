@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from pruner.verify.guards import GUARD
-from pruner.verify.nodes import walk
+from pruner.verify.nodes import SUITES, walk
 from pruner.verify.rules import Guarded, Stated
 from pruner.verify.tree import Tree
 
@@ -91,7 +91,7 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, _Function]]:
     stack: list[tuple[ast.AST, str]] = [(tree, "")]
     while stack:
         node, prefix = stack.pop()
-        for suite in ("body", "orelse", "finalbody", "handlers", "cases"):  # no expression holds a function with a name
+        for suite in SUITES:  # no expression holds a function with a name
             for child in getattr(node, suite, ()):
                 name = prefix
                 if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):

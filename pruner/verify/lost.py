@@ -203,17 +203,12 @@ class Lost:
         )
 
     def _below(self, start: str) -> set[str]:
-        """What loading a module loads in turn. Remembered: networkx walks anew for each."""
+        """What loading a module loads in turn. Remembered: many removed imports ask for the same packages."""
+        import networkx as nx
+
         found = self._reach.get(start)
         if found is None:
-            found, adjacent = set(), self._loads.adj
-            pending = [start] if start in adjacent else []
-            while pending:
-                for name in adjacent[pending.pop()]:
-                    if name not in found:
-                        found.add(name)
-                        pending.append(name)
-            self._reach[start] = found
+            found = self._reach[start] = nx.descendants(self._loads, start) if start in self._loads else set()
         return found
 
     def _have(self, module: str) -> set[str]:

@@ -8,20 +8,25 @@ from collections.abc import Iterator
 _NODE = ast.AST
 # Names, numbers and what says how a node is used: nothing is below them, and every expression has one.
 _LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "level", "module", "asname", "simple", "conversion"})
-_INNER: dict[type, tuple[str, ...]] = {ast.Constant: ()}
+SUITES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold statements, or what holds them
 
 
-def _inner(kind: type[ast.AST]) -> tuple[str, ...]:
-    found = _INNER[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
-    return found
+class _Inner(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of a kind of node that can hold more, worked out when they are first asked for."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = tuple(name for name in kind._fields if name not in _LEAVES)
+        return found
+
+
+_INNER = _Inner({ast.Constant: ()})
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The direct child nodes, in the order of the fields; no operators and contexts."""
     found: list[ast.AST] = []
-    kind = type(node)
     values = node.__dict__
-    for name in _INNER[kind] if kind in _INNER else _inner(kind):
+    for name in _INNER[type(node)]:
         value = values.get(name)
         if type(value) is list:
             found += [item for item in value if isinstance(item, _NODE)]
@@ -36,8 +41,7 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
     while stack:
         item = stack.pop()
         yield item
-        kind = type(item)
-        names = _INNER[kind] if kind in _INNER else _inner(kind)
+        names = _INNER[type(item)]
         if names:
             values = item.__dict__
             for name in names:
@@ -56,7 +60,7 @@ def statements(tree: ast.AST) -> Iterator[ast.stmt]:
         if isinstance(item, ast.stmt):
             yield item
         values = item.__dict__
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for name in SUITES:
             value = values.get(name)
             if type(value) is list:
                 stack += value

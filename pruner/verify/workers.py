@@ -76,7 +76,7 @@ class Workers(Generic[S]):
         for index, task in enumerate(tasks):
             weight = size(task) + 1
             total += weight
-            queues[self._share(key(task), weight - 1)].append((index, weight))
+            queues[self._share(key(task), weight)].append((index, weight))
         portion = total / len(self.pools) / _PORTIONS
         results: list[Any] = [None] * len(tasks)
         running: dict[Future[list[R]], tuple[int, list[int]]] = {}
@@ -120,10 +120,10 @@ class Workers(Generic[S]):
         future = self.pools[index].submit(_apply, function, [task])
         return lambda: cast(R, future.result()[0])
 
-    def _share(self, key: str, size: float) -> int:
+    def _share(self, key: str, weight: float) -> int:
         if key not in self.homes:
             self.homes[key] = self.loads.index(min(self.loads))
-            self.loads[self.homes[key]] += size + 1
+            self.loads[self.homes[key]] += weight
         return self.homes[key]
 
     def close(self) -> None:

@@ -90,16 +90,21 @@ def test_each_line_has_its_class(ran: Path, capsys: pytest.CaptureFixture[str]) 
     assert set(found["classes"]) == {"kept", "folded", "decided", "module", "unused"}  # type: ignore[call-overload]
 
 
+def lose_a_function(reports: Path) -> None:
+    """Reports of a run that took ``f``, which kept code calls, and named no cause but that nothing reached it."""
+    ledger = json.loads((reports / "ledger.json").read_text())
+    cause = {"kind": "unreached", "rules": [], "chain": []}
+    row = {"path": "pkg/app.py", "lines": [5, 8], "what": "function", "name": "pkg.app.f", "cause": cause}
+    (reports / "ledger.json").write_text(json.dumps({**ledger, "removals": [row]}))
+    graph = json.loads((reports / "graph.json").read_text())
+    graph["maps"]["pkg/app.py"] = [[1, 1, 2]]
+    (reports / "graph.json").write_text(json.dumps(graph))
+
+
 def test_what_ran_for_no_cause_is_missing(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A ledger that says ``unreached`` of a function which kept code calls by name is not believed."""
     (ran / "a.json").write_text(json.dumps({"pkg/app.py": [8]}))
-    ledger = json.loads((ran / "out-reports/ledger.json").read_text())
-    cause = {"kind": "unreached", "rules": [], "chain": []}
-    row = {"path": "pkg/app.py", "lines": [5, 8], "what": "function", "name": "pkg.app.f", "cause": cause}
-    (ran / "out-reports/ledger.json").write_text(json.dumps({**ledger, "removals": [row]}))
-    graph = json.loads((ran / "out-reports/graph.json").read_text())
-    graph["maps"]["pkg/app.py"] = [[1, 1, 2]]
-    (ran / "out-reports/graph.json").write_text(json.dumps(graph))
+    lose_a_function(ran / "out-reports")
     code, found = ask(capsys, "a.json")
     assert code == 3 and found["missing"] == ["pkg/app.py:8"]
 
@@ -150,12 +155,6 @@ def test_a_gpu_runs_lines_have_the_same_judge(ran: Path, capsys: pytest.CaptureF
 
 
 def test_a_line_that_went_for_no_cause_refutes_a_gpu_run(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ledger = json.loads((ran / "out-reports/ledger.json").read_text())
-    cause = {"kind": "unreached", "rules": [], "chain": []}
-    row = {"path": "pkg/app.py", "lines": [5, 8], "what": "function", "name": "pkg.app.f", "cause": cause}
-    (ran / "out-reports/ledger.json").write_text(json.dumps({**ledger, "removals": [row]}))
-    graph = json.loads((ran / "out-reports/graph.json").read_text())
-    graph["maps"]["pkg/app.py"] = [[1, 1, 2]]
-    (ran / "out-reports/graph.json").write_text(json.dumps(graph))
+    lose_a_function(ran / "out-reports")
     code, summary = collected(capsys, {"pkg/app.py": [8]})
     assert code == 3 and summary["executed"] == {"kept": 0, "missing": 1, "places": ["pkg/app.py:8"]}
