@@ -69,14 +69,14 @@ def start(rules: Path, output: Path, jobs: int) -> int:
 def _group_lives(group: int) -> bool:
     """Does a process of the killed run's session live on a second later? It is ended then."""
     for _ in range(100):
-        if not any(_members(group)):
+        if not any(members(group)):
             return False
         time.sleep(0.01)
     os.killpg(group, signal.SIGKILL)
     return True
 
 
-def _members(group: int) -> Iterator[int]:
+def members(group: int) -> Iterator[int]:
     """Processes of a group that run; one that is dead and waits for its parent does not."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -13,9 +13,13 @@ def main() -> NoReturn:
 
     The exit code is one of :class:`pruner.errors.ExitCode`, or 130 when interrupted.
     """
-    from pruner.cli import main as run
+    try:
+        from pruner.cli import main as run
 
-    code = run(sys.argv[1:])
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the command line or after it
+        print("interrupted; the output is as it was", file=sys.stderr)
+        code = 130
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError, AttributeError):  # the reader is gone, or there never was one
             stream.flush()

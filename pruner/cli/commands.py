@@ -29,6 +29,7 @@ from pruner.errors import ExitCode
 if TYPE_CHECKING:
     from pruner.console import Screen
     from pruner.model import RunResult, Verdict
+    from pruner.pipeline import RunOptions
 
 _BRIEF = ("schema", "tool", "upstream", "policy", "totals", "removed", "removed_definitions", "findings", "verdicts")
 
@@ -88,7 +89,7 @@ def prune(
     if not rules:
         raise click.UsageError("which rules? For example: prune --rules rules/cuda_only.yaml")
     from pruner.console import Screen
-    from pruner.pipeline import RunOptions, run
+    from pruner.pipeline import RunOptions, run, telling
     from pruner.source import default_cache
 
     reports = reports or reports_of(output)
@@ -104,13 +105,20 @@ def prune(
         overlay=overlay,
         trend=trend,
     )
-    with Screen() as screen:
-        result = run(options, screen.progress)
-    where = "nothing (--dry-run; the tree was built aside, checked and thrown away)" if dry_run else ""
-    if not where and result.exit_code == ExitCode.REFUTED:
-        where = f"{output}.refuted and {reports}.refuted; {output} and {reports} are as they were"
-    where = where or f"{output} and {reports}"
-    return _finish(screen, result, where, as_json)
+    with telling(output, reports):
+        with Screen() as screen:
+            result = run(options, screen.progress)
+        return _finish(screen, result, _where(options, reports, result), as_json)
+
+
+def _where(options: RunOptions, reports: Path, result: RunResult) -> str:
+    """What was written, for the last row of the table."""
+    output = options.output
+    if options.dry_run:
+        return "nothing (--dry-run; the tree was built aside, checked and thrown away)"
+    if result.exit_code == ExitCode.REFUTED:
+        return f"{output}.refuted and {reports}.refuted; {output} and {reports} are as they were"
+    return f"{output} and {reports}"
 
 
 @prune.command()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
@@ -35,6 +36,8 @@ def _open_streams() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and give its exit code; never raises."""
     _open_streams()
+    # Ctrl-C goes to every process of the terminal: this one ends the workers, which have nothing to say about it.
+    os.register_at_fork(after_in_child=_ignore_interrupts)
     stdout = sys.stdout
     try:
         os.getcwd()
@@ -56,23 +59,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return ExitCode.CANNOT_RUN
-    except (click.Abort, KeyboardInterrupt):  # click turns the one into the other
-        print("interrupted; the output is as it was", file=sys.stderr)
+    except (click.Abort, KeyboardInterrupt) as error:  # click turns the one into the other
+        if isinstance(error.__cause__, EOFError):  # and this one, which nobody's key has made
+            return _crashed(error.__cause__)
+        print(f"interrupted; {_standing(error)}", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `prune --json | head`: the reader has what it wants
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.CLEAN
     except OSError as error:
         if error.errno not in FULL or error.filename is not None:
-            return _crashed()
+            return _crashed(error)
         Screen().diagnostics(unwritten(error, "write the answer to a place with room").diagnostics)
         return ExitCode.CANNOT_RUN
-    except Exception:
-        return _crashed()
+    except Exception as error:
+        return _crashed(error)
 
 
-def _crashed() -> int:
-    traceback.print_exc()
+def _crashed(error: BaseException) -> int:
+    traceback.print_exception(error)
     # Python's own exit code for a crash is 1, which here means findings.
-    print("this is a fault of prune, not of its input; the output is as it was", file=sys.stderr)
+    print(f"this is a fault of prune, not of its input; {_standing(error)}", file=sys.stderr)
     return ExitCode.CANNOT_RUN
+
+
+def _standing(error: BaseException) -> str:
+    """What is in place: what the run noted on the exception (on the one that click made another of)."""
+    notes = [*getattr(error, "__notes__", ()), *getattr(error.__cause__, "__notes__", ())]
+    return "; ".join(notes) or "the output is as it was"
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -97,4 +97,4 @@ def _is_at(file: int, path: Path) -> bool:
 def unwritable(shown: str, error: OSError) -> PruneError:
     """PR302: the system refused; what was there before is still there."""
     reason = error.strerror or str(error)
-    return cannot(shown, "PR302", f"cannot be written: {reason}", "nothing of the earlier output was changed")
+    return cannot(shown, "PR302", f"cannot be written: {reason}", "what was there before is whole")

@@ -11,10 +11,11 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from pruner.emit.lock import lock_target, place, unwritable
-from pruner.errors import cannot
+from pruner.errors import PruneError, cannot
 
 CARRIED = (".gitkeep",)
 """Entries that stay in the target although they are no part of what is written: git tracks them."""
@@ -68,8 +69,16 @@ def _put(target: Path, make: Callable[[Path], None]) -> None:
             _swap(fresh, path)
         except OSError as error:
             raise unwritable(str(target), error) from error
+        except PruneError as error:  # whoever filled the new folder knows the target by that name only
+            raise PruneError(
+                *(replace(row, file=row.file.replace(str(fresh), str(target), 1)) for row in error.diagnostics)
+            ) from error
         finally:
-            _remove(fresh)
+            try:
+                _remove(fresh)
+            except KeyboardInterrupt:  # the old tree of a release takes a second to go
+                _remove(fresh)
+                raise
 
 
 def recover(target: Path) -> None:

@@ -36,9 +36,15 @@ def beside(jobs: int, work: Callable[[], T]) -> Iterator[Callable[[], T]]:
         future = pool.submit(_work)
         try:
             yield future.result
-        finally:
             # Its work is waited for, its end is not: the system needs up to a second to take its memory back.
             wait((future,))
+        except BaseException:
+            # Nobody wants the answer, and what it writes may lie in a folder that is taken away now.
+            for process in tuple(pool._processes.values()):
+                process.kill()
+                process.join()
+            raise
+        finally:
             pool.shutdown(wait=False)
     finally:
         _SHARED.clear()

@@ -11,6 +11,7 @@ import os
 import pickle
 import sys
 import tempfile
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ import pruner
 from pruner.model import Policy, Snapshot
 
 T = TypeVar("T")
+_STALE = 3600  # seconds after which an entry that is not complete is nobody's
 
 
 @cache
@@ -89,6 +91,12 @@ def store(folder: Path, name: str, value: Any, keep: int = 40) -> None:
         entries = sorted(folder.glob("results-*"), key=lambda p: p.stat().st_mtime, reverse=True)
         for old in entries[keep:]:
             old.unlink(missing_ok=True)
+        temporary = ""
+        for left in folder.glob(".results-*"):  # of runs that were killed: younger ones may be in the making
+            if left.stat().st_mtime < time.time() - _STALE:
+                left.unlink(missing_ok=True)
     except OSError:
+        pass
+    finally:
         if temporary:
             Path(temporary).unlink(missing_ok=True)  # half an entry would fill the disk further

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pruner import emit, report, verify
-from pruner.errors import ExitCode, PruneError, cannot
+from pruner.errors import ExitCode, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, identity, inventory, remembered, stored
 from pruner.pipeline.ahead import Ahead
@@ -117,7 +117,7 @@ def _run(
                 verdicts = _emit_checked(
                     snapshot, policy, outcome, options, (extra, below, digest), rules, facts, over, progress, counted
                 )
-            except PruneError:  # a full disk: what was built aside only takes more of it
+            except BaseException:  # a full disk, an interrupt: nobody has judged what was built aside
                 shutil.rmtree(options.output.with_name(f"{options.output.name}.refuted"), ignore_errors=True)
                 raise
             refuted = any(v.result == "refuted" for v in verdicts)

@@ -72,7 +72,7 @@ class Run:
             if path.endswith(".py") and self.up.read(path) != self.out.read(path)
         }
         self.kept = [path for path in self.out.files if path.endswith(".py")]
-        self.workers: Workers[phases.State] = Workers(jobs, phases.begin, self.state)
+        self.workers: Workers[phases.State] = Workers(min(jobs, len(self.kept)), phases.begin, self.state)
         self.seconds: defaultdict[str, float] = defaultdict(float)  # processor seconds per check
         self.verdicts: dict[str, Verdict] = {}
         self.lint_root = output

@@ -56,6 +56,7 @@ class Workers(Generic[S]):
         self.loads = [0.0] * self.jobs
         self.local: S | None = None
         self.pools: list[ProcessPoolExecutor] = []
+        self._begun = False
         if self.jobs == 1:
             self.local = make(argument)
             return
@@ -65,12 +66,25 @@ class Workers(Generic[S]):
                 ProcessPoolExecutor(1, mp_context=context, initializer=_start, initargs=(os.getpid(), make, argument))
             )
 
+    def _begin(self) -> None:
+        """Make all processes at once, at the first task.
+
+        A process that is forked while another thread starts a program (ruff) inherits the pipe on which that thread
+        waits for the program's start, and keeps it open: both wait for ever. It was so with more processes than
+        files, whose last ones got their first task late.
+        """
+        if not self._begun:
+            self._begun = True
+            for pool in self.pools:
+                pool.submit(_apply, max, ())
+
     def map(
         self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str], size: Callable[[T], float]
     ) -> list[R]:
         """Apply ``function`` to every task; ``key`` names the process that it prefers, ``size`` balances the first visit."""
         if self.local is not None:
             return [function(self.local, task) for task in tasks]
+        self._begin()
         queues: list[deque[tuple[int, float]]] = [deque() for _ in self.pools]
         total = 0.0
         for index, task in enumerate(tasks):
@@ -107,6 +121,7 @@ class Workers(Generic[S]):
         """Apply ``function`` once in every process."""
         if self.local is not None:
             return [function(self.local, task)]
+        self._begin()
         futures = [pool.submit(_apply, function, [task]) for pool in self.pools]
         return [future.result()[0] for future in futures]
 
@@ -115,6 +130,7 @@ class Workers(Generic[S]):
         if self.local is not None:
             local = self.local
             return lambda: function(local, task)
+        self._begin()
         index = self.loads.index(min(self.loads))
         self.loads[index] += max(self.loads) - min(self.loads) + 1  # the next one goes to another
         future = self.pools[index].submit(_apply, function, [task])

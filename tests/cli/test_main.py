@@ -19,6 +19,7 @@ from pruner.cli import main
 from pruner.cli.commands import cores
 from pruner.errors import cannot
 from pruner.model import Finding, RunResult, Verdict
+from pruner.pipeline.standing import telling
 
 _ROOT = Path(__file__).parents[2]
 
@@ -54,6 +55,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> types.SimpleNamespace:
     module.run_case = lambda folder, out, jobs: namespace.act()
     module.VerifyOptions = types.SimpleNamespace
     module.verify_output = lambda options: namespace.act()
+    module.telling = telling
     monkeypatch.setitem(sys.modules, "pruner.pipeline", module)
     return namespace
 
@@ -176,6 +178,7 @@ import signal, sys, time, types
 from pathlib import Path
 from types import SimpleNamespace
 from pruner.emit import write_tree
+from pruner.pipeline.standing import telling
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a script starts in the background ignores the key
 def run(options, progress):
     def writer(folder):
@@ -184,7 +187,7 @@ def run(options, progress):
         time.sleep(60)
     write_tree(options.output, writer)
 sys.modules["pruner.pipeline"] = module = types.ModuleType("pruner.pipeline")
-module.run, module.RunOptions = run, SimpleNamespace
+module.run, module.RunOptions, module.telling = run, SimpleNamespace, telling
 from pruner.cli import main
 sys.exit(main(["--rules", "a.yaml", "--output", sys.argv[1]]))
 """

@@ -23,6 +23,11 @@ def one_message(said: str) -> bool:
     return len(found) == 1 and re.search(r": error PR(302|501): .*", found[0]) is not None
 
 
+def true(said: str, out: str) -> bool:
+    """Whether the message says of the output what is the case: it is as it was, or it is the new one."""
+    return ("is the new tree, whole and checked" in said and "run again" in said) == (out == "after")
+
+
 def test_a_disk_that_fills_up(tmp_path: Path) -> None:
     if shutil.which("unshare") is None:
         pytest.skip("no unshare to mount a small file system")
@@ -41,14 +46,16 @@ def test_a_disk_that_fills_up(tmp_path: Path) -> None:
             assert (out, reports) == ("after", "after")
         else:
             assert code == 2 and reports == "before"
-            assert one_message(said), said
+            assert one_message(said) and true(said, out), said
     assert rows[0][1:2] + rows[0][3:5] == [2, "before", "before"]
+    assert any(row[3:5] == ["after", "before"] for row in rows)  # room for the output, none for the reports
     assert rows[-1][1] == 0
     assert {row[1] for row in rows} == {0, 2}
 
 
-@pytest.mark.parametrize("limit", [0, 2000])
-def test_a_limit_on_the_size_of_files(tmp_path: Path, limit: int) -> None:
+# 2,000: more than any file of the output, less than the page of the reports
+@pytest.mark.parametrize(("limit", "out"), [(0, "before"), (500, "before"), (2000, "after")])
+def test_a_limit_on_the_size_of_files(tmp_path: Path, limit: int, out: str) -> None:
     fewer = tmp_path / "fewer.yaml"
     fewer.write_text(FEWER)
 
@@ -65,7 +72,9 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path, limit: int) -> None:
     assert run(fewer, -1).returncode == 0
     before = digest(tmp_path / "out"), digest(tmp_path / "reports")
     done = run(SHOP / "rules.yaml", limit)
-    assert done.returncode == 2 and one_message(done.stderr), done.stderr
-    after = digest(tmp_path / "out"), digest(tmp_path / "reports")
+    assert done.returncode == 2 and one_message(done.stderr) and true(done.stderr, out), done.stderr
+    assert ".pruning" not in done.stderr
+    left = digest(tmp_path / "out"), digest(tmp_path / "reports")
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith((".refuted", ".pruning", ".lock"))]
     assert run(SHOP / "rules.yaml", -1).returncode == 0
-    assert after[1] == before[1] and after[0] in (before[0], digest(tmp_path / "out"))
+    assert left == (before[0] if out == "before" else digest(tmp_path / "out"), before[1])
