@@ -50,10 +50,10 @@ sys.setrecursionlimit(20_000)
 class DroppedUse:
     """Live code that asks for something a rule dropped."""
 
-    module: str
+    source: str  # node id: `pkg.mod:name`, or `rule:ID` for a root
     pos: int
     name: str
-    eager: bool
+    rule: str  # which drops it
 
 
 @dataclass(slots=True)
@@ -219,7 +219,8 @@ class Marker:
         if module not in self.table:
             return False
         if self.drops.symbol(module, name) or self.drops.module(module):
-            self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, f"{module}:{name}", False))
+            rule = self.drops.symbols.get((module, name)) or self.drops.modules[module]
+            self.out.dropped_uses.append(DroppedUse(source, pos, f"{module}:{name}", rule))
             return True
         if module in self.table.paths:
             self.execute(module, source, kind, path, line)
@@ -228,7 +229,7 @@ class Marker:
         if state is not None:
             for item in state.names.get(name, ()):
                 if item.dropped:
-                    self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, f"{module}:{name}", False))
+                    self.out.dropped_uses.append(DroppedUse(source, pos, f"{module}:{name}", item.dropped))
                     found = True
                     continue
                 item.api = item.api or kind == "root"
@@ -241,7 +242,7 @@ class Marker:
         if not found and child in self.table:
             if child in self.table.paths:
                 if self.drops.module(child):
-                    self.out.dropped_uses.append(DroppedUse(source.split(":")[0], pos, child, False))
+                    self.out.dropped_uses.append(DroppedUse(source, pos, child, self.drops.modules[child]))
                     return True
                 self.execute(child, source, kind, path, line)
             return True
@@ -469,7 +470,7 @@ class Marker:
                     target, attribute = self.table.store_target(self.out.states[module].summary, store)
                     found = self.drops.find(target, attribute)
                     if found is not None:
-                        self.out.dropped_uses.append(DroppedUse(module, stmt[1], found[0], True))
+                        self.out.dropped_uses.append(DroppedUse(module, stmt[1], *found))
 
     # -- what a walked unit asks for ---------------------------------------------------------
 
@@ -521,9 +522,9 @@ class Marker:
     def _gone_member(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
         """Live code that asks a class for the member which a rule drops."""
         text = self.world.canonical(module, root, path)
-        for name in self.world.gone:
+        for name, rule in self.world.gone.items():
             if text == name or text.startswith((name + ".", name + "(", name + "[")):
-                self.out.dropped_uses.append(DroppedUse(node.split(":")[0], pos, name, False))
+                self.out.dropped_uses.append(DroppedUse(node, pos, name, rule))
 
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
         if ".__subclasses__" in path:

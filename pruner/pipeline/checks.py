@@ -14,6 +14,7 @@ from pruner.errors import cannot
 from pruner.model import Snapshot, Verdict
 from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.overlay import judge, read_overlay, same, take_off
+from pruner.pipeline.remembered import read_policy
 from pruner.source import default_cache, open_snapshot
 from pruner.verify import behaviour, peers
 
@@ -47,7 +48,7 @@ def unasked() -> list[Verdict]:
 def verify_output(options: VerifyOptions) -> list[Verdict]:
     """One verdict a check. An overlay is taken off in a copy, which is judged, and then judged itself.
 
-    Raises PruneError when a tree cannot be read or a check does not exist, PR314 for another overlay than the
+    Raises PruneError when a tree or a rule file cannot be read or a check does not exist, PR314 for another overlay than the
     output was made with.
     """
     output = options.output
@@ -65,6 +66,7 @@ def verify_output(options: VerifyOptions) -> list[Verdict]:
         raise cannot(str(output), "PR314", text, "name the one it was made with by --overlay, or run prune again")
     snapshot = open_snapshot(options.upstream, options.cache or default_cache())
     rules = list(options.rules) or [RULES]
+    read_policy(rules, options.cache or default_cache())  # the checks read the rules on their own, and expect no fault
     if over is None:
         return _verdicts(options, snapshot, output, rules, wanted)
     with tempfile.TemporaryDirectory() as folder:

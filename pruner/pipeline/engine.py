@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from pruner.edit import apply, kept_ranges
-from pruner.graph.live import Liveness, Marker
+from pruner.graph.live import DroppedUse, Liveness, Marker
 from pruner.graph.members import Place
 from pruner.graph.world import ProgramWorld
 from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
@@ -215,7 +215,7 @@ def _outcome(
             ranges[result.path] = kept
     findings += marker.member_check.rejected(places)
     for use in live.dropped_uses:
-        findings.append(_dropped_use(marker, use))
+        findings.append(_dropped_use(marker, policy, use))
     dead = _dead_files(snapshot, policy, loader, marker, live, matched)
     files.update(dict.fromkeys((path for path, _ in dead), None))
     native = specialise_native(snapshot, policy, files, ahead)
@@ -261,10 +261,18 @@ def _misplaced(path: str, call: Call, function: str, why: str) -> Finding:
     return Finding("PR240", path, 0, text, "correct the place or the parameter, or give the rule since and until")
 
 
-def _dropped_use(marker: Marker, use: object) -> Finding:
-    path = marker.table.paths[use.module][0] if use.module in marker.table.paths else use.module  # type: ignore[attr-defined]
-    text = f"live code uses {use.name}, which a drop rule removes"  # type: ignore[attr-defined]
-    return Finding("PR220", path, use.pos >> 16, text, "keep it, or state the fact that makes the use dead")  # type: ignore[attr-defined]
+def _dropped_use(marker: Marker, policy: Policy, use: DroppedUse) -> Finding:
+    """PR220 at the line that uses it, or at the rule that asks for it as a root."""
+    rule = policy.by_id[use.rule]
+    gone = f"{use.name}, which rule {rule.id} ({rule.location.file}:{rule.location.line}) drops"
+    module, _, name = use.source.partition(":")
+    if module == "rule" and name in policy.by_id:
+        place = policy.by_id[name].location
+        text = f"rule {name} asks for {gone}"
+        return Finding("PR220", place.file, place.line, text, "take the one or the other back")
+    path = marker.table.paths[module][0] if module in marker.table.paths else module
+    text = f"live code uses {gone}"
+    return Finding("PR220", path, use.pos >> 16, text, "keep it, or state the fact that makes the use dead")
 
 
 def _dead_files(

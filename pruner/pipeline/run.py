@@ -30,6 +30,7 @@ from pruner.pipeline.needs import Dropped
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
 from pruner.pipeline.package import packaging
 from pruner.pipeline.readme import readme
+from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
 from pruner.verify.rules import read_ahead, take_read
@@ -99,6 +100,8 @@ def _run(
             outcome, seen, answer = _analysed(
                 snapshot, policy, options, progress, (package, name, below), rules, facts, stack
             )
+            if modules and all(outcome.files.get(path, b"") is None for path, _ in modules.values()):
+                raise nothing_kept(policy)
             made, reports = outcome, None if options.dry_run else options.reports
             looked_up = stack.enter_context(
                 beside(

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from pruner.errors import PruneError, cannot
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy, Snapshot, Target
@@ -39,6 +40,19 @@ def unmatched(
             advice = "correct it, or mark it optional, since or until"
             found.append(Finding("PR012", rule.location.file, rule.location.line, text, advice))
     return found
+
+
+def nothing_kept(policy: Policy) -> PruneError:
+    """PR017: no root and no keep rule leads to a module. At the first of them, else at the first rule file."""
+    advice = "say where execution starts: root: [pkg.module]"
+    asked = sorted(target.location for target in (*policy.roots, *policy.keeps))
+    if asked:
+        text = "what rules name as roots is not in this tree, so nothing of it would be kept"
+        place = asked[0]
+        return cannot(policy.shown.get(place.file, place.file), "PR017", text, advice, place.line, place.column)
+    file = policy.files[0] if policy.files else "rules"
+    text = "no rule that speaks of this release names a root, so nothing of it would be kept"
+    return cannot(policy.shown.get(file, file), "PR017", text, advice, 1)
 
 
 def _builtin(name: str) -> bool:

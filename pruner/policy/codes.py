@@ -18,3 +18,4 @@ BAD_TARGET = "PR013"  # not a module, symbol, entry, path or name, or a kind tha
 NO_VALUE = "PR014"  # a fact with no value left: an empty list or range, or two rules that disagree
 BAD_VERSION = "PR015"  # since, until or the upstream version is not a version; or since is not before until
 NOT_LIFTED = "PR016"  # a lifted rule that no file states
+# PR017 is the pipeline's: no root leads to a module of the tree.

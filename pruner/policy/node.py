@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import MaxDepthExceededError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -21,6 +22,8 @@ from pruner.model import Location
 from pruner.model.policy import Const
 from pruner.policy import codes
 
+DEPTH = 40
+"""How deep a rule file may nest: rules need 8. Thousands of brackets take ruamel seconds and end its recursion."""
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -75,10 +78,17 @@ class RuleFile:
             return None
         try:
             text = content.decode("utf-8-sig")
-            root: Node | None = YAML().compose(io.StringIO(text))
+            yaml = YAML()
+            yaml.max_depth = DEPTH
+            root: Node | None = yaml.compose(io.StringIO(text))
         except UnicodeDecodeError as error:
             line = content[: error.start].count(b"\n") + 1
             self._syntax(line, 0, f"byte {error.start} is not UTF-8", "save the file as UTF-8")
+            return None
+        except MaxDepthExceededError as error:
+            mark = error.problem_mark
+            text = f"lists and mappings lie more than {DEPTH} deep in each other"
+            self._syntax(mark.line + 1, mark.column + 1, text, "no rule needs that: look for a bracket too many")
             return None
         except MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import stat
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -71,6 +72,22 @@ def broken_rules(place: Place) -> None:
 
 def unknown_verb(place: Place) -> None:
     place.rules.write_text(RULES.replace("root:", "rooot:"))
+
+
+def no_root(place: Place) -> None:
+    place.rules.write_text("rules: []\n")
+
+
+def a_root_that_is_not_there(place: Place) -> None:
+    place.rules.write_text(RULES.replace("[app]", "[nowhere]").replace("root:", "optional: true, root:"))
+
+
+def nested_lists(place: Place) -> None:
+    place.rules.write_text(RULES.replace("[app]", "[" * 6000 + "]" * 6000))
+
+
+def nested_mappings(place: Place) -> None:
+    place.rules.write_text("rules:\n" + "".join(" " * i + "k:\n" for i in range(1, 3000)))
 
 
 def rules_in_latin(place: Place) -> None:
@@ -144,6 +161,10 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (no_rules, "PR001", r"rules\.yaml: error"),
     (broken_rules, "PR002", r"rules\.yaml:2:\d+: error"),
     (unknown_verb, "PR005", r"rules\.yaml:2:\d+: error PR005: a rule has no key 'rooot'; did you mean 'root'"),
+    (no_root, "PR017", r"rules\.yaml:1: error PR017: no rule"),
+    (a_root_that_is_not_there, "PR017", r"rules\.yaml:\d+:\d+: error PR017: what rules name"),
+    (nested_lists, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
+    (nested_mappings, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
     (rules_in_latin, "PR002", r"rules\.yaml:3: error"),
     (rules_in_a_pipe, "PR001", r"rules\.yaml: error PR001: cannot read the rule file: it is a pipe"),
     (no_upstream, "PR100", "nowhere"),
@@ -168,7 +189,9 @@ def test_one_located_message_and_the_earlier_output_stays(
     upstream = spoil(place)
     before = place.state()
     capsys.readouterr()
+    began = time.process_time()
     assert place.run(upstream) == 2
+    assert time.process_time() - began < 5
     error = capsys.readouterr().err
     assert re.search(text, error) and "Traceback" not in error
     assert set(re.findall(r"PR\d{3}", error)) == {code}
@@ -225,3 +248,16 @@ def test_a_strange_file_travels(place: Place, capsys: pytest.CaptureFixture[str]
     error = capsys.readouterr().err
     assert bool(re.search(r"other\.py(:1)?: warning PR210", error)) == (code == 1) and "Traceback" not in error
     assert (place.output / "other.py").read_bytes() == data
+
+
+def test_rules_are_read_before_the_checks_alone_run(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    """The checks read the rules on their own and expect no fault in them."""
+    for spoil, code in ((nested_lists, "PR002"), (unknown_verb, "PR005"), (no_rules, "PR001")):
+        spoil(place)
+        capsys.readouterr()
+        assert (
+            main(["verify", "--output", str(place.output), "--upstream", str(place.tree), "--rules", str(place.rules)])
+            == 2
+        )
+        error = capsys.readouterr().err
+        assert set(re.findall(r"PR\d{3}", error)) == {code} and "Traceback" not in error

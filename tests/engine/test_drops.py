@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 import pytest
@@ -240,6 +241,19 @@ def test_a_stand_in_is_no_class_of_anything() -> None:
 def test_a_base_class_that_is_dropped_is_a_finding() -> None:
     pruned, _ = ask("from amd import K\n\n\nclass L(K):\n    pass\n\n\ndef f():\n    return L\n", call="0")
     assert "PR220" in pruned.findings
+
+
+def test_the_finding_says_where_and_which_rule() -> None:
+    files = {"app.py": "import amd\n\n\ndef f():\n    return amd.K\n", "amd.py": "class K:\n    pass\n"}
+    pruned = prune(files, drop=["amd:K"], roots=["app:f", "amd:K"])
+    used, asked = (f for f in pruned.outcome.findings if f.code == "PR220")
+    assert (used.path, used.line) == ("app.py", 5)
+    assert re.fullmatch(r"live code uses amd:K, which rule [\w.-]+ \([\w.]+:\d+\) drops", used.text), used.text
+    assert (
+        asked.path.endswith(".yaml")
+        and asked.line
+        and re.match(r"rule [\w.-]+ asks for amd:K, which rule ", asked.text)
+    )
 
 
 def test_a_dropped_symbol() -> None:
