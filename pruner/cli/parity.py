@@ -13,6 +13,7 @@ from pruner.errors import ExitCode
 
 @prune.command()
 @click.option("--gpu", is_flag=True, help="Run the cells on this host's cards.")
+@click.option("--bench", type=click.Choice(["tiny", "v2-lite"]), help="With --gpu: speed on this model, not the cells.")
 @click.option("--collect", type=path_type(exists=True), multiple=True, metavar="DIR", help="Take a run's results.")
 @click.option("--plan", is_flag=True, help="Print the cells, and what no Hopper card can run.")
 @click.option(
@@ -22,10 +23,13 @@ from pruner.errors import ExitCode
 @click.option("--reports", type=path_type(), default=REPORTS, show_default=True, help="Where parity/ is written.")
 @click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
 @click.option("--work", type=path_type(), metavar="DIR", help="Checkpoints, JIT caches and logs of --gpu.")
-@click.option("--arguments", default="", metavar="TEXT", help="Further options of `python -m pruner.parity run`.")
+@click.option(
+    "--arguments", default="", metavar="TEXT", help="Further options of `python -m pruner.parity run` or `bench`."
+)
 @json_option
 def parity(
     gpu: bool,
+    bench: str | None,
     collect: tuple[Path, ...],
     plan: bool,
     upstream: Path | None,
@@ -45,6 +49,8 @@ def parity(
 
     if plan:
         return on_host(["plan"])
+    if bench and not gpu:
+        raise click.UsageError("--bench: measures on this host's cards, so it needs --gpu")
     if not gpu and not collect:
         raise click.UsageError("one of --gpu, --collect, --plan")
     if upstream is None:
@@ -53,8 +59,8 @@ def parity(
     code = 0
     if gpu:
         place = work or Path(".cache/parity")
-        words = ["run", str(upstream), str(output), "--work", str(place), "--results", str(place / "results")]
-        code = on_host([*words, *arguments.split()])
+        words = [str(upstream), str(output), "--work", str(place), "--results", str(place / "results")]
+        code = on_host([*(["bench", *words, "--model", bench] if bench else ["run", *words]), *arguments.split()])
         folders.append(place / "results")
     if code == ExitCode.CANNOT_RUN:
         return code

@@ -1,7 +1,7 @@
 """``python -m pruner.parity``: the part that runs on the GPU host. Needs Python's standard library and the trees.
 
 run UPSTREAM OUTPUT --work DIR --results DIR   cells, one line of ``cells.jsonl`` each
-bench UPSTREAM OUTPUT ...                      speed, into ``bench.jsonl``
+bench UPSTREAM OUTPUT ... --model v2-lite      speed, into ``bench.jsonl``
 meet UPSTREAM OUTPUT ...                       trees that work together, into ``meetings.jsonl``
 plan                                           the cells and what is not run
 """
@@ -12,21 +12,16 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pruner.parity import bench
+from pruner.parity.bench import BENCHES, Plan, measure
 from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS, Cell
 from pruner.parity.driver import ALIKE, SCHEMA, Run, make_checkpoints
+from pruner.parity.loads import LOADS
 from pruner.parity.meeting import MEETINGS, meet
 from pruner.parity.server import Host, card
-
-BENCHES: dict[str, Callable[[Run], dict[str, Any]]] = {
-    "imports": bench.imports,
-    "one-batch": bench.one_batch,
-    "serving": bench.serving,
-}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -47,6 +42,10 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--limit", type=float, default=240.0, help="seconds a cell may take")
         command.add_argument("--cards", type=int, default=0, help="only cells that need so many cards")
         command.add_argument("--no-trace", action="store_true", help="do not record executed lines")
+        if name == "bench":
+            command.add_argument("--model", choices=sorted(LOADS), default="tiny", help="what the speed is measured on")
+            command.add_argument("--pairs", type=int, default=6, help="processes of each tree")
+            command.add_argument("--runs", type=int, default=0, help="runs of each process; 0: the benchmark's own")
     commands.add_parser("plan")
     return top
 
@@ -77,7 +76,9 @@ def main(words: Sequence[str]) -> int:
             print(json.dumps(record), flush=True)
             worst = max(worst, 3 if record["result"] == "differs" else 0)
         return worst
-    return cells(run, only, skip, options.cards) if options.command == "run" else benches(run, only, skip)
+    if options.command == "run":
+        return cells(run, only, skip, options.cards)
+    return benches(run, Plan(LOADS[options.model], options.pairs, options.runs), only, skip)
 
 
 def cells(run: Run, only: Sequence[str], skip: set[str], cards: int) -> int:
@@ -99,22 +100,28 @@ def cells(run: Run, only: Sequence[str], skip: set[str], cards: int) -> int:
     return worst
 
 
-def benches(run: Run, only: Sequence[str], skip: set[str]) -> int:
-    """Run the chosen benches, one at a time."""
+def benches(run: Run, plan: Plan, only: Sequence[str], skip: set[str]) -> int:
+    """Run the chosen benches, one at a time. A line after each wave: the last of a bench has all of it."""
+    if unknown := sorted(set(only) - set(BENCHES)):
+        print(f"no bench is called {unknown}", file=sys.stderr)
+        return 2
     run.host.prepare()
     run.results.mkdir(parents=True, exist_ok=True)
     run.card = card()
-    make_checkpoints(run.host, [bench.CELL])
-    for name, measure in BENCHES.items():
+    load = plan.load
+    if load.model is None:
+        make_checkpoints(run.host, [load.cell])
+    load.write(run.model(load.cell))
+    for name in BENCHES:
         if (only and name not in only) or name in skip or run.left() < 45:
             continue
         start = time.monotonic()
-        record: dict[str, Any] = {"schema": SCHEMA, "bench": name, "card": run.card}
-        record["figures"] = measure(run)
-        record["seconds"] = round(time.monotonic() - start, 1)
-        with (run.results / "bench.jsonl").open("a") as file:
-            file.write(json.dumps(record, sort_keys=True) + "\n")
-        print(json.dumps(record), flush=True)
+        for label, figures in measure(run, plan, name):
+            record: dict[str, Any] = {"schema": SCHEMA, "bench": label, "card": run.card, "figures": figures}
+            record["seconds"] = round(time.monotonic() - start, 1)
+            with (run.results / "bench.jsonl").open("a") as file:
+                file.write(json.dumps(record, sort_keys=True) + "\n")
+            print(json.dumps(record), flush=True)
     return 0
 
 

@@ -23,7 +23,7 @@ from pruner.parity.cells import Cell
 from pruner.parity.client import TREE, Client
 from pruner.parity.compare import judge
 from pruner.parity.requests import MODEL, groups
-from pruner.parity.server import Host, Server, card
+from pruner.parity.server import Host, Server, card, kind_of
 
 SCHEMA = "prune-parity/1"
 Json = Mapping[str, Any]
@@ -109,6 +109,7 @@ class Run:
             cut = any(thread.is_alive() for thread in asking)
             time.sleep(SETTLE)
             figures["host MiB"] = {side: servers[side].host_memory() for side in SIDES}
+            figures["host MiB by process"] = {side: servers[side].memory() for side in SIDES}
             figures["prune digest"] = {side: clients[side].prune_digest() for side in SIDES}
             figures["card MiB"] = {side: servers[side].card_memory() for side in SIDES}
             common = {side: dict(answers[side]) for side in SIDES}
@@ -238,12 +239,6 @@ def merge(folder: Path) -> dict[str, Any]:
             lines.setdefault(file, set()).update(numbers)
     found = {file: sorted(numbers) for file, numbers in sorted(lines.items())}
     return {"processes": modules, "modules": sorted(held), "lines": found}
-
-
-def kind_of(title: str) -> str:
-    """Which process of a server a title is of."""
-    known = ("scheduler", "detokenizer", "data_parallel", "tokenizer")
-    return next((kind for kind in known if kind in title), "main" if title.startswith("MainProcess") else "other")
 
 
 def add(archive: Path, name: str, data: bytes) -> None:

@@ -17,6 +17,15 @@ from typing import IO
 
 TRACER = Path(__file__).parent / "tracer"
 REASON = re.compile(r"(?:Error|Exception|error:)", re.ASCII)
+# In the order in which they are asked: a worker's command line names the server's module too.
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "compiler": ("compile_worker", "cicc", "ptxas", "nvcc", "ninja", "cc1plus"),
+    "scheduler": ("scheduler",),
+    "detokenizer": ("detokenizer",),
+    "data_parallel": ("data_parallel",),
+    "tokenizer": ("tokenizer",),
+    "main": ("launch_server", "one_batch.py"),
+}
 NOISE = re.compile(r"^\[[^\]]*\]\s*|0x[0-9a-f]+|\b\d{4,}\b")
 
 
@@ -113,13 +122,29 @@ class Server:
         return found
 
     def host_memory(self) -> int:
-        """Largest resident sizes of all processes together, in MiB."""
-        total = 0
+        """Largest resident sizes of all processes together, in MiB, without compilers: see :meth:`memory`."""
+        return sum(row["peak"] for kind, row in self.memory().items() if kind != "compiler")
+
+    def memory(self) -> dict[str, dict[str, int]]:
+        """Host memory now in MiB by kind of process: resident, and the part of it that no other process holds.
+
+        A sum over processes counts what workers share with their parent once for each of them: a pool of compilers
+        that was forked adds its parent's size with every worker, and nothing to ``own``.
+        """
+        found: dict[str, dict[str, int]] = {}
         for pid in self.members():
             with contextlib.suppress(OSError):
-                match = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-                total += int(match[1]) if match else 0
-        return total >> 10
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+                status = Path(f"/proc/{pid}/status").read_text()
+                rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+                peak, now = (
+                    sum(map(int, re.findall(rf"^{name}:\s+(\d+)", status, re.M))) for name in ("VmHWM", "VmRSS")
+                )
+                own = sum(map(int, re.findall(r"^Private_\w+:\s+(\d+)", rollup, re.M)))
+                row = found.setdefault(kind_of(words), dict.fromkeys(("processes", "peak", "resident", "own"), 0))
+                for name, size in (("processes", 1 << 10), ("peak", peak), ("resident", now), ("own", own)):
+                    row[name] += size
+        return {kind: {name: size >> 10 for name, size in row.items()} for kind, row in sorted(found.items())}
 
     def card_memory(self) -> int:
         """Memory on the cards, in MiB; 0 where nvidia-smi does not say."""
@@ -152,6 +177,23 @@ class Server:
         lines = self.log.read_text("utf-8", "replace").splitlines()
         named = [line for line in lines if REASON.search(line)] or lines[-1:]
         return NOISE.sub("", named[-1]).strip()[:300] if named else "said nothing"
+
+
+def kind_of(title: str) -> str:
+    """Which process of a server a title or a command line is of."""
+    for kind, words in KINDS.items():
+        if any(word in title for word in words):
+            return kind
+    return "main" if title.startswith("MainProcess") else "other"
+
+
+def card_size() -> int:
+    """Memory of the smallest card in MiB; 0 where there is none."""
+    if shutil.which("nvidia-smi") is None:
+        return 0
+    query = ["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+    rows = subprocess.run(query, capture_output=True, text=True, check=False).stdout.split()
+    return min((int(row) for row in rows if row.isdigit()), default=0)
 
 
 def card() -> dict[str, str]:

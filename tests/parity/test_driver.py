@@ -14,7 +14,7 @@ import pytest
 
 from pruner.errors import PruneError
 from pruner.model import Policy
-from pruner.parity import bench, driver
+from pruner.parity import driver
 from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
 from pruner.parity.compare import judge
@@ -153,46 +153,3 @@ def test_what_neither_server_answers_is_not_called_alike() -> None:
     result, groups = judge({"single": [[answered, silent]] * 2}, {"single": [[answered, silent]] * 2})
     assert (result, groups["single"]["result"]) == ("unstable", "unanswered")
     assert judge({"single": [[answered]] * 2}, {"single": [[silent]] * 2})[0] == "differs"
-
-
-def test_benches_are_held_against_upstreams_other_processes() -> None:
-    """4% is a difference where upstream's processes agree, and none where one of them is 5% off."""
-    output = [{"x": [1.04, 1.05, 1.0]}]
-    close, far = ([{"x": [1.0, 2.0, 1.0]}, {"x": [1.0]}, {"x": [value]}] for value in (1.01, 1.05))
-    found = [bench.ratios({"upstream": up, "output": output})["x"] for up in (close, far)]
-    assert [row["alike"] for row in found] == [False, True]
-    assert found[1]["upstream's processes"] == [1.0, 1.05] and found[1]["runs"] == [5, 3]
-
-
-def test_the_turn_goes_round(tmp_path: Path) -> None:
-    """Upstream's benchmark stands for itself: each process waits for its turn, the log has them in order."""
-    for side in ("up", "out"):
-        package = tmp_path / side / "sglang" / "benchmark"
-        package.mkdir(parents=True)
-        (package.parent / "__init__.py").write_text("")
-        (package / "__init__.py").write_text("")
-        (package / "one_batch.py").write_text(ONE_BATCH.format(log=str(tmp_path / "log")))
-    trees = {"upstream": tmp_path / "up", "output": tmp_path / "out"}
-    run = Run(Host(tmp_path / "work"), trees, tmp_path / "results", 60.0)
-    run.host.prepare()
-    found = bench.one_batch(run, 3, 2)
-    assert found["median_decode_latency"]["runs"] == [6, 6]
-    rows = (tmp_path / "log").read_text().split()[4:]  # after the four warm-ups
-    order = ["upstream-0.jsonl", "output-0.jsonl", "upstream-1.jsonl", "output-1.jsonl"]
-    assert [Path(row).name for row in rows] == order * 3
-
-
-ONE_BATCH = """
-import json, sys
-
-def latency_test_run_once():
-    with open({log!r}, "a") as file:
-        file.write(sys.argv[sys.argv.index("--result-filename") + 1] + "\\n")
-    return {{"median_decode_latency": 1.0}}
-
-def cli_main():
-    sizes = sys.argv[sys.argv.index("--batch-size") + 1 : sys.argv.index("--input-len")]
-    rows = [latency_test_run_once() for _ in ["warm", *sizes]][1:]
-    with open(sys.argv[sys.argv.index("--result-filename") + 1], "w") as file:
-        file.writelines(json.dumps(row) + "\\n" for row in rows)
-"""

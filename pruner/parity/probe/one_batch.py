@@ -1,7 +1,8 @@
-"""``one_batch.py TURNS WHO ALL REPEATS options...``: upstream's bench_one_batch, taking turns with other processes.
+"""``one_batch.py TURNS WHO ALL SWEEPS SIZES options...``: upstream's bench_one_batch, by turns with other processes.
 
 Runs inside the tree that is measured. ``TURNS`` is a file that holds whose turn it is; each repetition of the sweep
 waits for its own and then passes it on to the next of ``ALL``, so that the trees are measured by turns on one card.
+``SIZES``: batch sizes, tokens in, tokens out, as ``1,8:256:256``.
 """
 
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 
 def main():
-    turns, side, everyone, repeats = Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(","), int(sys.argv[4])
+    turns, side, everyone, sweeps = Path(sys.argv[1]), sys.argv[2], sys.argv[3].split(","), int(sys.argv[4])
+    batches, into, out = sys.argv[5].split(":")
     from sglang.benchmark import one_batch
 
     original = one_batch.latency_test_run_once
@@ -33,8 +35,8 @@ def main():
             part.replace(turns)
 
     one_batch.latency_test_run_once = in_turn
-    sizes = ["8"] * repeats
-    sys.argv = ["one_batch", *sys.argv[5:], "--batch-size", *sizes, "--input-len", "256", "--output-len", "256"]
+    sizes = batches.split(",") * sweeps
+    sys.argv = ["one_batch", *sys.argv[6:], "--batch-size", *sizes, "--input-len", into, "--output-len", out]
     one_batch.cli_main()
 
 
