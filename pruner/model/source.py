@@ -70,3 +70,8 @@ class Snapshot:
     def read(self, path: str) -> bytes:
         """The bytes of one file. Raises OSError."""
         return (self.root / path).read_bytes()
+
+    def batches(self, suffix: str, size: int = 100) -> list[tuple[str, ...]]:
+        """The paths of files with this suffix, links not among them, in portions of ``size``."""
+        paths = [file.path for file in self.files if file.path.endswith(suffix) and file.link is None]
+        return [tuple(paths[start : start + size]) for start in range(0, len(paths), size)]

@@ -123,10 +123,14 @@ def _specialise(
     loader.close()  # what rewriting and admission still ask for is read in this process
     progress("rewrite", 0.5)
     guards, unplaced = placements(policy, loader.table, live, matched)
-    results = _rewrite_all(snapshot, loader, marker, live, jobs, guard, guards)
+    dead: list[tuple[str, Cause]] = []
+    results = _rewrite_all(
+        snapshot, loader, marker, live, jobs, guard, guards,
+        lambda: dead.extend(_dead_files(snapshot, everything, loader, marker, live, matched)),
+    )  # fmt: skip
     progress("collect", 0.8)
     matched |= world.matched | drops.entries_met
-    outcome = _outcome(snapshot, everything, loader, marker, live, results, matched, places, ahead)
+    outcome = _outcome(snapshot, everything, loader, marker, live, results, dead, matched, places, ahead)
     findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
     return replace(outcome, findings=findings), marker
 
@@ -139,7 +143,9 @@ def _rewrite_all(
     jobs: int,
     guard: tuple[str, str],
     guards: Mapping[str, list[Placement]],
+    meanwhile: Callable[[], None],
 ) -> list[_Rewritten]:
+    """``meanwhile`` is done here while workers rewrite."""
     todo = []
     for module, state in sorted(live.states.items()):
         if state.executed and (state.touched or module in guards) and module not in loader.untouchable:
@@ -150,9 +156,12 @@ def _rewrite_all(
             context = multiprocessing.get_context("fork")
             pool = ProcessPoolExecutor(jobs, context, initializer=die_with, initargs=(os.getpid(),))
             try:
-                return list(pool.map(_rewrite_one, todo, chunksize=8))
+                rewritten = pool.map(_rewrite_one, todo, chunksize=8)
+                meanwhile()
+                return list(rewritten)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
+        meanwhile()
         return [_rewrite_one(item) for item in todo]
     finally:
         _SHARED.clear()
@@ -182,6 +191,7 @@ def _outcome(
     marker: Marker,
     live: Liveness,
     results: list[_Rewritten],
+    dead: list[tuple[str, Cause]],
     matched: set[str],
     places: dict[str, Place],
     ahead: Ahead | None,
@@ -216,7 +226,6 @@ def _outcome(
     findings += marker.member_check.rejected(places)
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, policy, use))
-    dead = _dead_files(snapshot, policy, loader, marker, live, matched)
     files.update(dict.fromkeys((path for path, _ in dead), None))
     native = specialise_native(snapshot, policy, files, ahead)
     files.update(native.texts)

@@ -44,7 +44,6 @@ _MEMBER = re.compile(rb"^[ \t]+([A-Z][A-Z0-9_]*) *= *\S", re.MULTILINE)
 
 Names = list[tuple[str, str, int]]  # kind, name, byte: of one file of upstream
 Seen = dict[str, tuple[Names, Rows]]  # path of a file of upstream -> its names, and what it offers
-_BATCH = 100
 
 
 def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen | None = None) -> dict[str, Any]:
@@ -114,8 +113,7 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen |
 def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], Seen]:
     """Have upstream looked at; the call gives what is known by then."""
     prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    paths = [file.path for file in snapshot.files if file.path.endswith(".py") and file.link is None]
-    batches = [tuple(paths[start : start + _BATCH]) for start in range(0, len(paths), _BATCH)]
+    batches = snapshot.batches(".py")
     vendors = words(policy)
     for batch in batches:
         ahead.send(batch, _look, snapshot.root, batch, prefix, vendors)

@@ -78,12 +78,14 @@ def sort_out(
     """(requirements that stay, those that go)."""
     asked = list(requirements)
     open_names = {name for requirement in asked for name in imports_of(requirement) if name}
-    for path, data in _kept(snapshot, outcome):
-        for name in [name for name in _near(open_names, data) if _named(name, path, data)]:
+    near = _Near(open_names)
+    for path, data in _kept(snapshot, outcome) if open_names else ():
+        for name in [name for name in near.to(data) if name in open_names and _named(name, path, data)]:
             open_names.discard(name)
     users: dict[str, list[str]] = {name: [] for name in open_names}
+    near = _Near(open_names)
     for path, data in _gone(snapshot, outcome) if open_names else ():
-        for name in _near(open_names, data):
+        for name in near.to(data):
             if _named(name, path, data):
                 users[name].append(path)
     stay: list[str] = []
@@ -114,14 +116,23 @@ def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
 
 
 _WORD = re.compile(rb"\w+")
+# An expression that begins with a letter is searched for by that letter: one for both words takes six times as long.
+_LINES = (re.compile(rb"import[ \t][^\n#]*"), re.compile(rb"from[ \t][^\n#]*"))
 
 
-def _near(names: set[str], data: bytes) -> list[str]:
-    """Those of the names that the text may import or quote: one look for all of them, where :func:`_named` takes one each."""
-    lines = [line for line in data.split(b"\n") if b"import" in line or b"from" in line]
-    words = set(_WORD.findall(b"\n".join(lines)))
-    words.update(piece.partition(b".")[0] for piece in data.replace(b"'", b'"').split(b'"'))
-    return [name for name in names if name.partition(".")[0].encode() in words]
+class _Near:
+    """Which of ``names`` a text may import or quote: one look for all of them, where :func:`_named` takes one each."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = [(name, name.partition(".")[0].encode()) for name in names]
+        firsts = b"|".join(sorted({re.escape(first) for _, first in self._names}))
+        self._quoted = re.compile(rb"[\"'](%b)(?=[\"'.])" % firsts)
+
+    def to(self, data: bytes) -> list[str]:
+        """The names near to this text."""
+        words = set(self._quoted.findall(data))
+        words.update(_WORD.findall(b"\n".join(line for shape in _LINES for line in shape.findall(data))))
+        return [name for name, first in self._names if first in words]
 
 
 def _named(name: str, path: str, data: bytes) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from pruner.pipeline.readme import readme
 from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
+from pruner.verify.discard import count_ahead, take_counts
 from pruner.verify.rules import read_ahead, take_read
 
 Progress = Callable[[str, float], None]
@@ -59,10 +59,8 @@ class RunOptions:
 def run(options: RunOptions, progress: Progress) -> RunResult:
     """Prune, check, write. Raises PruneError when the input cannot be worked on."""
     progress("read upstream", 0.0)
-    with ThreadPoolExecutor(1) as beside_it:  # hashing leaves the interpreter to the rules
-        opened = beside_it.submit(open_snapshot, options.upstream, options.cache)
-        policy = remembered.read_policy(options.rules, options.cache if options.cache != Path() else None)
-        snapshot = opened.result()
+    policy = remembered.read_policy(options.rules, options.cache if options.cache != Path() else None)
+    snapshot = open_snapshot(options.upstream, options.cache)
     return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
 
 
@@ -184,17 +182,21 @@ def _analysed(
         return known, {}, lambda: told(known)
     ahead = Ahead(options.jobs)
     stack.callback(ahead.close)
+    ahead.send("rules", read_ahead, rules)  # the checks read them on their own
     look: list[Callable[[], inventory.Seen]] = []
     tables: list[Callable[[], remembered.Told]] = []
+    counts: list[Callable[[], None]] = []
 
     def staged(stage: str, share: float) -> None:
         if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
             look.append(inventory.look_ahead(snapshot, policy, ahead))
-            ahead.send("rules", read_ahead, rules)  # the checks read them on their own
+            counts.append(_count_ahead(snapshot, policy, ahead))
         progress(stage, share)
 
     def made(outcome: Outcome) -> None:
         take_read(ahead.result("rules") or {})
+        while counts:
+            counts.pop()()
         tables.append(stack.enter_context(beside(options.jobs, lambda: told(outcome))))
 
     forms = cache.load_files(store) if store is not None else {}
@@ -207,6 +209,20 @@ def _analysed(
     # A fact that was rejected is nobody's assumption; the tables were read when that was not known.
     rejected = any(row.status == "rejected" for row in outcome.facts)
     return outcome, look[-1]() if look else {}, (lambda: told(outcome)) if rejected else tables[-1]
+
+
+def _count_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], None]:
+    """Have the check ``discard`` count in upstream what it will look for; the call takes what is there by then."""
+    texts = tuple(f"{target.kind}:{target.text}" for target in policy.discards if target.kind == "name")
+    batches = snapshot.batches(".py")
+    for index, batch in enumerate(batches):
+        ahead.send(("discard", index), count_ahead, snapshot.root, batch, texts)
+
+    def take() -> None:
+        for index in range(len(batches)):
+            take_counts(ahead.result(("discard", index), wait=False) or {})
+
+    return take
 
 
 def _place(row: Finding) -> tuple[str, int, str, str]:

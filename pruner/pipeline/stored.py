@@ -26,20 +26,19 @@ def line_map(data: bytes, edits: Sequence[Edit]) -> list[list[int]]:
     fresh = True  # nothing of the current output line is written yet
     for edit in [*edits, None]:
         stop = len(data) if edit is None else edit.start
-        while at < stop:
-            end = data.find(b"\n", at, stop)
-            piece_end = stop if end < 0 else end + 1
-            if fresh:
-                if runs and runs[-1][0] + runs[-1][2] == out_line and runs[-1][1] + runs[-1][2] == up_line:
-                    runs[-1][2] += 1
+        if at < stop:
+            ends = data.count(b"\n", at, stop)
+            whole = data[stop - 1] == 10
+            begun = 0 if fresh else 1  # the first of its lines was begun before it
+            if (count := ends + (not whole) - begun) > 0:
+                start, upstream = out_line + begun, up_line + begun
+                if runs and runs[-1][0] + runs[-1][2] == start and runs[-1][1] + runs[-1][2] == upstream:
+                    runs[-1][2] += count
                 else:
-                    runs.append([out_line, up_line, 1])
-                fresh = False
-            if end >= 0:
-                out_line += 1
-                up_line += 1
-                fresh = True
-            at = piece_end
+                    runs.append([start, upstream, count])
+            out_line += ends
+            up_line += ends
+            fresh = whole
         if edit is None:
             break
         added = edit.text.count(b"\n")
@@ -187,7 +186,8 @@ def _dominators(nodes: Sequence[str], edges: Sequence[int]) -> list[int]:
     """
     import networkx as nx  # here: a question to the last run needs it not, and it takes a quarter of a second
 
-    graph = nx.DiGraph(zip(edges[::5], edges[1::5], strict=True))
+    # Most edges are there from many lines: once is enough.
+    graph = nx.DiGraph(set(zip(edges[::5], edges[1::5], strict=True)))
     index = {name: i for i, name in enumerate(nodes)}
     for number, name in enumerate(nodes):
         if name.startswith("rule:"):

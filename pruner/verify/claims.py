@@ -22,6 +22,7 @@ class Claim:
     outside: bool = False  # an import of something that is not in the tree
     still: bool = False  # the module binds the name elsewhere too
     dropped: bool = False  # an import of a symbol that a drop rule takes, itself or with its module
+    above: tuple[str, ...] = ()  # of a member: the bases of its class from outside the tree, dotted
 
 
 @dataclass(slots=True)

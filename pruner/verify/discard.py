@@ -13,8 +13,11 @@ import ast
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
 
 from pruner.verify.lexer import QUOTED, decode
 from pruner.verify.nodes import statements
@@ -43,6 +46,7 @@ class Families:
 
     def __init__(self, texts: Iterable[str]) -> None:
         named = [text for text in texts if text.startswith(("name:", "word:"))]
+        self._key = frozenset(named)
         # A fixed part of each, which most identifiers have none of, and hardly one those of two.
         self._patterns = [(text, pattern(text), _fixed(text).lower()) for text in named]
         self._quick = re.compile("|".join(sorted({re.escape(fixed) for _, _, fixed in self._patterns})))
@@ -97,6 +101,43 @@ class Families:
                     continue
             found[name, line] += 1
         return found
+
+    def totals(self, data: bytes) -> Counter[str]:
+        """How often each identifier occurs."""
+        key = self._key, sha256(data).digest()
+        if (found := _COUNTED.get(key)) is None:
+            found = Counter()
+            for (name, _), count in self.count(data).items():
+                found[name] += count
+        return found
+
+    def counted(self, data: bytes) -> Counted:
+        """:meth:`totals`, for :func:`take_counts` in another process."""
+        return {(self._key, sha256(data).digest()): self.totals(data)}
+
+
+# By what was looked for and in which bytes: an answer for other rules or another text is none.
+Counted = dict[tuple[frozenset[str], bytes], Counter[str]]
+_COUNTED: Counted = {}
+
+
+def count_ahead(root: Path, paths: Sequence[str], texts: Sequence[str]) -> Counted:
+    """Count the ``name:`` discards among ``texts`` in files of upstream, while nothing else is to be done."""
+    families = _families(tuple(text for text in texts if text.startswith("name:")))
+    found: Counted = {}
+    for path in paths:
+        found |= families.counted((root / path).read_bytes())
+    return found
+
+
+def take_counts(counted: Counted) -> None:
+    """Take what :func:`count_ahead` gave: these texts are not counted again."""
+    _COUNTED.update(counted)
+
+
+@lru_cache(maxsize=1)
+def _families(texts: tuple[str, ...]) -> Families:
+    return Families(texts)
 
 
 def _fixed(text: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pruner.errors import cannot
 from pruner.model import Verdict
@@ -42,6 +42,7 @@ CHECKS = (
     "guards",
     "capabilities",
 )
+T = TypeVar("T")
 SHOWN = 50  # details of one verdict
 
 
@@ -93,18 +94,30 @@ class Run:
 
     def run(self) -> list[Verdict]:
         """All verdicts, in the order of :data:`CHECKS`."""
+        self.workers.wake()  # a process is forked while there is one thread
         with ThreadPoolExecutor(1) as thread:
-            reads = self._read()
+            # What one thread judges is done while this one waits for the workers; they leave it moments only.
+            aside = partial(_later, thread if self.workers.jobs > 1 else None)
+            done = [aside(self._lint)] if "lint" in self.checks else []
             if self.checks & {"native", "ops"}:
-                self._native()
-            lint: Future[None] | None = thread.submit(self._lint) if "lint" in self.checks else None
-            compared = self._compared(reads)
-            # What judges the whole tree here leaves the workers idle: these two need nothing of it.
-            beside = [self.workers.later(task, self.kept) for task in (phases.guards, phases.capable)]
-            if compared is not None:
-                self._whole(*compared)
-            if lint is not None:
-                lint.result()
+                done.append(aside(self._native))
+            reads = self._read()
+            if "discard" in self.checks:
+                done.append(aside(partial(self._discard, reads)))
+            output = self._seen(reads)
+            if output is not None:
+                whole = aside(partial(self._whole, output))
+                compared = self._compared()
+                beside = self._beside()
+                if "tokens" in self.checks:
+                    self._tokens(compared)
+                lost = whole()
+                if lost is not None:
+                    self._fold(compared, lost)
+            else:
+                beside = self._beside()
+            for finish in done:
+                finish()
         for check in beside:
             answer = check()
             if answer is not None:
@@ -133,9 +146,11 @@ class Run:
         reads.sort(key=lambda row: row.path)
         if "compile" in self.checks:
             self._compile(reads)
-        if "discard" in self.checks:
-            self._discard(reads)
         return reads
+
+    def _beside(self) -> list[Callable[[], phases.Answer | None]]:
+        """Two checks that need nothing of the others: what judges the whole tree here leaves the workers idle."""
+        return [self.workers.later(task, self.kept) for task in (phases.guards, phases.capable)]
 
     # -- single checks -------------------------------------------------------------------------
 
@@ -181,17 +196,17 @@ class Run:
         return sorted(self.changed), sorted(p for p in self.kept if p not in self.up.files)
 
     def _native(self) -> None:
-        clock = time.process_time()
+        clock = time.thread_time()
         covered = self.ops.run()
-        self.seconds["ops"] += time.process_time() - clock
+        self.seconds["ops"] += time.thread_time() - clock
         if "ops" in self.checks:
             self.verdict("ops", covered, self.ops.problems)
         if "native" not in self.checks:
             return
-        clock = time.process_time()
+        clock = time.thread_time()
         licence = partial(ops.licensed, macros=self.macros, ops=self.ops) if self.ops.gone else None
         covered, problems = native.check(self.up, self.out, self.macros, self.taken, licence)
-        self.seconds["native"] += time.process_time() - clock
+        self.seconds["native"] += time.thread_time() - clock
         self.verdict("native", covered, problems)
 
     def _discard(self, reads: list[phases.Read]) -> None:
@@ -225,31 +240,36 @@ class Run:
 
     # -- the whole tree ------------------------------------------------------------------------
 
-    def _compared(self, reads: list[phases.Read]) -> tuple[Output, list[phases.Compared]] | None:
-        """Every changed file against upstream; None when no check asks for it."""
+    def _seen(self, reads: list[phases.Read]) -> Output | None:
+        """The output as a whole; the workers are told what it does to modules. None when no check asks for it."""
         if not self.checks & {"imports", "modules", "fold", "tokens"}:
             return None
         output = Output(self.out, [row.survey for row in reads if row.survey is not None])
-        sizes = {path: (self.out.root / path).stat().st_size for path in self.changed}
-        comparable = sorted(self.changed, key=lambda path: (-sizes[path], path))
         if "fold" in self.checks:
             self.workers.all(phases.take_seen, output.seen())
+        return output
+
+    def _compared(self) -> list[phases.Compared]:
+        """Every changed file against upstream."""
+        sizes = {path: (self.out.root / path).stat().st_size for path in self.changed}
+        comparable = sorted(self.changed, key=lambda path: (-sizes[path], path))
         compared = self.workers.map(phases.compare_file, comparable, lambda path: path, sizes.__getitem__)
         compared.sort(key=lambda row: row.path)
         for row in compared:
             self._spent(row.seconds)
-        return output, compared
+        return compared
 
-    def _whole(self, output: Output, compared: list[phases.Compared]) -> None:
-        if "tokens" in self.checks:
-            self._tokens(compared)
-        clock = time.process_time()
+    def _whole(self, output: Output) -> Lost | None:
+        """The checks of the whole tree that need no comparison, and what judges it, when one is asked for."""
+        if not self.checks & {"imports", "modules", "fold"}:
+            return None
+        clock = time.thread_time()
         world = self.world = self.world or World(self.up, self.stated, like=self.state.world)
         imports, dynamic = Imports(world, output), Dynamic(world, output)
         if "imports" in self.checks:
             starts = sorted(self._starts(output))
             problems = [*imports.run(), *order.problems(world, output, starts)]
-            self.seconds["imports"] += time.process_time() - clock
+            self.seconds["imports"] += time.thread_time() - clock
             unread = sum(1 for row in output.surveys.values() if not row.parsed)
             self.verdict(
                 "imports",
@@ -257,16 +277,20 @@ class Run:
                 f"{len(starts)} orders of loading",
                 problems,
             )
-        clock = time.process_time()
         if self.checks & {"modules", "fold"}:
+            clock = time.thread_time()
             problems = dynamic.run()
-            self.seconds["modules"] += time.process_time() - clock
+            self.seconds["modules"] += time.thread_time() - clock
             if "modules" in self.checks:
                 sites = sum(len(s.loads) + len(s.walks) for s in output.surveys.values())
                 covered = f"{sites} loading sites, {len(dynamic.packages)} walked packages, {dynamic.members} members"
                 self.verdict("modules", covered, problems)
-        if "fold" in self.checks:
-            self._fold(compared, Liveness(world, output, imports, dynamic), output)
+        if "fold" not in self.checks:
+            return None
+        clock = time.thread_time()
+        lost = Lost(Liveness(world, output, imports, dynamic), output)
+        self.seconds["fold"] += time.thread_time() - clock
+        return lost
 
     def _starts(self, output: Output) -> set[str]:
         """Modules of the output that rules name, and what runs as a program."""
@@ -274,7 +298,7 @@ class Run:
         return {m for m in output.modules if m in named or m.rpartition(".")[2] == "__main__"}
 
     def _tokens(self, compared: list[phases.Compared]) -> None:
-        clock = time.process_time()
+        clock = time.thread_time()
         problems = [text for row in compared for text in row.tokens]
         for part in (
             additions(self.up, self.out),
@@ -283,12 +307,13 @@ class Run:
             twins(self.up, self.out, self.changed),
         ):
             problems.extend(part)
-        self.seconds["tokens"] += time.process_time() - clock
+        self.seconds["tokens"] += time.thread_time() - clock
         literals = sum(row.literals for row in compared)
         self.verdict("tokens", f"{len(compared)} changed files, {literals} folded literals", problems)
 
-    def _fold(self, compared: list[phases.Compared], liveness: Liveness, output: Output) -> None:
-        clock = time.process_time()
+    def _fold(self, compared: list[phases.Compared], lost: Lost) -> None:
+        clock = time.thread_time()
+        liveness = lost.liveness
         problems, claims, statements, entries = [], [], 0, 0
         for row in compared:
             if row.unreadable:
@@ -301,11 +326,10 @@ class Run:
         liveness.judge(claims)
         liveness.removed_modules()
         liveness.kept_symbols()
-        lost = Lost(liveness, output)
         lost.run([row.fold for row in compared if row.fold is not None], self._effects)
         problems.extend(liveness.problems)
         problems.extend(lost.problems)
-        self.seconds["fold"] += time.process_time() - clock
+        self.seconds["fold"] += time.thread_time() - clock
         licences = "; ".join(f"{text}: {count}" for text, count in sorted(liveness.licences.items()))
         covered = (
             f"{len(compared)} changed files, {statements} statements folded, {len(claims)} removed names, "
@@ -318,6 +342,11 @@ class Run:
         for _, _, _, seconds in rows:
             self.seconds["fold"] += seconds
         return [(module, effect, follows) for module, effect, follows, _ in rows]
+
+
+def _later(thread: ThreadPoolExecutor | None, work: Callable[[], T]) -> Callable[[], T]:
+    """Start ``work`` in the thread; the answer is a call away. Without a thread: then."""
+    return thread.submit(work).result if thread is not None else work
 
 
 def run(

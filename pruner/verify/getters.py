@@ -81,11 +81,12 @@ class Telling:
         """Does a built name fit, for any object or for a member of the class ``module:owner``?"""
         if self._everywhere.fullmatch(name):
             return True
-        mine = self._family(module, owner) if owner else set()
-        for home, pattern in self._owned:
-            if pattern.fullmatch(name) and (not owner or home in mine or (module, owner) in self._family(*home)):
-                return True
-        return False
+        # Classes are looked at last: it takes reading their files, and hardly a name fits.
+        homes = [home for home, pattern in self._owned if pattern.fullmatch(name)]
+        if not owner or not homes:
+            return bool(homes)
+        mine = self._family(module, owner)
+        return any(home in mine or (module, owner) in self._family(*home) for home in homes)
 
     def _family(self, module: str, owner: str) -> set[tuple[str, str]]:
         rows, _ = self.classes.ancestors(("symbol", module, owner))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pruner.verify.items import Item
 
 GUARD = "_prune_guard"
+_CALL = re.compile(rb"%b\.(\w+)\(\s*['\"]([^'\"]*)['\"]" % GUARD.encode())
 
 
 def called(node: ast.expr | None) -> tuple[str, str]:
@@ -47,7 +49,11 @@ def is_guard(item: Item) -> bool:
     )
 
 
-def guarded(data: bytes, module: str, function: str = "removed|stand_in") -> bool:
-    """Does the output file name this module in a guard call?"""
-    call = rf"{GUARD}\.(?:{function})\(\s*['\"]{re.escape(module)}['\"]"
-    return re.search(call.encode(), data) is not None
+def guarded(data: bytes, module: str, function: str) -> bool:
+    """Does the output file name this module in such a guard call?"""
+    return (function.encode(), module.encode()) in _guarded(data)
+
+
+@lru_cache(maxsize=2)  # one file is asked about hundreds of times before the next one is
+def _guarded(data: bytes) -> frozenset[tuple[bytes, bytes]]:
+    return frozenset(_CALL.findall(data))

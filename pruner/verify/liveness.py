@@ -204,7 +204,7 @@ class Liveness:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:
             return f"may be the string {short!r} in {self.strings[short][0].path}"
-        outside = self._called_from_outside(module, owner)
+        outside = self._called_from_outside(claim.above)
         if outside:
             return f"may be called by its base class {outside}"
         for path, line, pattern, whole in self.getters.on_self.get((module, owner), ()):
@@ -217,10 +217,9 @@ class Liveness:
         self.licences["a member whose name occurs nowhere in kept code"] += 1
         return ""
 
-    def _called_from_outside(self, module: str, owner: str) -> str:
+    def _called_from_outside(self, bases: Iterable[str]) -> str:
         """A base class from outside the tree that may call any method that it knows."""
-        bases = self.classes.ancestors(("symbol", module, owner))[1]
-        for base in sorted(bases - ({"object", "abc.ABC", "?"} | ENUMS)):
+        for base in sorted(set(bases) - ({"object", "abc.ABC", "?"} | ENUMS)):
             if not base.startswith(("typing.", "typing_extensions.")) and not is_pure(self.world.stated, base):
                 return base
         return ""

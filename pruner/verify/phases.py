@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from pruner.verify import capabilities
 from pruner.verify.catalogue import Catalogue
-from pruner.verify.claims import FileResult
+from pruner.verify.claims import Claim, FileResult
+from pruner.verify.classes import Classes
 from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
@@ -54,6 +55,7 @@ class State:
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
         self.parsed: dict[str, ast.Module] = {}
+        self.classes = Classes(World(self.up, setup.stated, like=self.world))
 
 
 def hosts(state: State, seen: Seen | None = None) -> Hosts | None:
@@ -98,9 +100,7 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         clock = now
 
     if "discard" in checks and path in state.up.files:
-        result.before = Counter()
-        for (name, _), count in state.spelt.count(state.up.read(path)).items():
-            result.before[name] += count
+        result.before = state.spelt.totals(state.up.read(path))
         lap("discard")
     if not kept:
         return result
@@ -162,10 +162,19 @@ def compare_file(state: State, path: str) -> Compared:
         else:
             module = module_of(path, state.up.python_root) or path
             result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run()
+            result.fold.claims = [_above(state, claim) for claim in result.fold.claims]
             if state.hosts is not None:
                 result.fold.problems.extend(state.hosts.problems(path, module, before, after))
         result.seconds["fold"] = time.process_time() - clock
     return result
+
+
+def _above(state: State, claim: Claim) -> Claim:
+    """With what is asked of upstream's text alone, which this process has read: the bases of a member's class."""
+    if claim.kind != "member":
+        return claim
+    bases = state.classes.ancestors(("symbol", claim.module, claim.name.rpartition(".")[0]))[1]
+    return replace(claim, above=tuple(sorted(bases)))
 
 
 @dataclass(slots=True)

@@ -117,6 +117,11 @@ class Workers(Generic[S]):
                 start(home)
         return results
 
+    def wake(self) -> None:
+        """Start the processes now."""
+        for pool in self.pools:
+            pool.submit(os.getpid)
+
     def all(self, function: Callable[[S, T], R], task: T) -> list[R]:
         """Apply ``function`` once in every process."""
         if self.local is not None:

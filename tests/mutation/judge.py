@@ -45,6 +45,7 @@ class Remembered:
 
     def __init__(self, state: phases.State) -> None:
         self.state = state
+        self.jobs = 1
         self.reads: dict[tuple[str, bool, bool], phases.Read] = {}
         self.compared: dict[str, phases.Compared] = {}
         self.fresh: frozenset[str] | None = None  # None: everything is new
@@ -73,6 +74,9 @@ class Remembered:
     def later(self, function: Any, task: Any) -> Callable[[], Any]:
         """As :meth:`pruner.verify.workers.Workers.later`."""
         return lambda: function(self.state, task)
+
+    def wake(self) -> None:
+        """Nothing to start."""
 
     def close(self) -> None:
         """Nothing to end."""
