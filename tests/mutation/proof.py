@@ -22,11 +22,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from tests.mutation.mutants import Mutant
+from tests.mutation.settled import FUNCTIONS, Settled, stores
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MEMBER = ("", "")  # in the place of an import: a method of a class
 STAYS = "="  # before the target of an import of which another name stays
 GUARD = "_prune_guard"
+PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)
 ASKING = ("getattr", "hasattr", "setattr", "delattr")
 MEMORY = (
     "lru_cache",
@@ -74,6 +75,10 @@ class File:
     def said(self) -> set[str]:
         """Every name and text of the file."""
         return self.words | self.by_attribute.keys() | self.texts | self.listed
+
+    def sources(self, bound: str) -> set[tuple[str, str]]:
+        """What the imports that bind this name name."""
+        return {(target, symbol) for target, symbol, name, _ in self.aliases if name == bound}
 
     def _lists(self, node: ast.AST) -> bool:
         """Does the text stand in a list that is bound to ``__all__``?"""
@@ -157,33 +162,20 @@ class Proof:
         return (name.removesuffix(".__init__"), True) if name.endswith(".__init__") else (name, False)
 
     def _settled(self, file: File) -> str:
-        """The file's syntax, with flags that hold what a fact says taken for it."""
-        known: dict[str, bool] = {}
+        """The file's syntax, with flags that hold what a fact says, and calls of what it names, taken for it."""
+        calls: dict[str, bool] = {}
+        for target, name, bound, _ in file.aliases:
+            said = self._said(f"{target}.{name}")
+            if name and said is not None and stores(file.tree, bound) == 0 and len(file.sources(bound)) == 1:
+                calls[bound] = said
+        flags: dict[str, bool] = {}
         for node in file.tree.body:
-            if not (
-                isinstance(node, ast.Assign)
-                and isinstance(node.value, ast.Call)
-                and isinstance(node.value.func, ast.Name)
-            ):
-                continue
-            sources = [f"{target}.{name}" for target, name, bound, _ in file.aliases if bound == node.value.func.id]
-            said = [self._said(source) for source in sources]
-            if (
-                len(node.targets) == 1
-                and isinstance(node.targets[0], ast.Name)
-                and len(said) == 1
-                and not node.value.args
-            ):
-                name, value = node.targets[0].id, said[0]
-                stores = [
-                    n
-                    for n in ast.walk(file.tree)
-                    if (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
-                    or (isinstance(n, ast.arg) and n.arg == name)
-                ]
-                if value is not None and len(stores) == 1:
-                    known[name] = value
-        return ast.dump(Settled(known).visit(ast.parse(ast.unparse(file.tree))))
+            value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+            if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and not value.args:
+                name = node.targets[0]  # type: ignore[union-attr]
+                if value.func.id in calls and isinstance(name, ast.Name) and stores(file.tree, name.id) == 1:
+                    flags[name.id] = calls[value.func.id]
+        return ast.dump(Settled(flags, calls).visit(ast.parse(ast.unparse(file.tree))))
 
     def _said(self, source: str) -> bool | None:
         """What a call of the function gives, wherever the rules name it: re-exported names have the same last part."""
@@ -240,49 +232,6 @@ class Proof:
         return "; ".join(sorted(why))
 
 
-class Settled(ast.NodeTransformer):
-    """Operands of ``and`` and ``or`` that flags of known value make idle go, and tests of such a flag that do nothing."""
-
-    def __init__(self, known: Mapping[str, bool]) -> None:
-        self.known = known
-        self.depth = 0
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Operands go in bodies alone: modules are loaded on hosts without a device, too."""
-        node.args, node.decorator_list = self.visit(node.args), [self.visit(d) for d in node.decorator_list]
-        self.depth += 1
-        found: list[ast.stmt] = []
-        for item in node.body:
-            part = self.visit(item)
-            found += part if isinstance(part, list) else [] if part is None else [part]
-        self.depth -= 1
-        node.body = found or [ast.Pass()]
-        return node
-
-    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        """``true and x`` is ``x``; where the last operand is one, the value itself counts and all stay."""
-        self.generic_visit(node)
-        if not self.depth:
-            return node
-        idle = isinstance(node.op, ast.And)
-        head = [v for v in node.values[:-1] if not (isinstance(v, ast.Name) and self.known.get(v.id) is idle)]
-        return ast.BoolOp(node.op, [*head, node.values[-1]]) if head else node.values[-1]
-
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt] | None:
-        """``if FLAG: pass``; in a function, the side that runs stands for the whole."""
-        self.generic_visit(node)
-        known = self.known.get(node.test.id) if isinstance(node.test, ast.Name) else None
-        if known is None:
-            return node
-        if all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse)):
-            return None
-        if not self.depth:
-            return node
-        return [*node.body] if known else [*node.orelse] or [ast.Pass()]
-
-
 def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None]] | None:
     """Names of module level that went, each with the import that bound it; None when anything else differs."""
     found: list[tuple[str, tuple[str, str] | None]] = []
@@ -326,7 +275,7 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
                 return None
             found += [(name, None) for name in before_names if name not in after_names]
             rest.pop(0)
-        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+        elif isinstance(node, ast.Assign) and all(isinstance(part, PLAIN) for part in ast.walk(node.value)):
             if not all(isinstance(target, ast.Name) for target in node.targets):
                 return None
             found += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
@@ -381,11 +330,24 @@ def reader(files: Mapping[str, File], module: str, name: str, passed: frozenset[
     return asked(files, module, name)
 
 
-def asked(files: Mapping[str, File], module: str, name: str) -> str:
-    """Who may ask the module, as an object, for this attribute; ""."""
+def handed(files: Mapping[str, File], module: str, bound: str, asking: frozenset[tuple[str, str]]) -> bool:
+    """May anybody get at what the module's body imports under this name: by an import, a star, a text, as its attribute?"""
+    for file in files.values():
+        if any(target == module and symbol in (bound, "*") for target, symbol, _, _ in file.aliases):
+            return True
+        if file.module.rpartition(".")[2] != GUARD and any(module in text for text in file.texts):
+            return True
+    return bool(asked(files, module, bound, asking))
+
+
+def asked(files: Mapping[str, File], module: str, name: str, asking: frozenset[tuple[str, str]] = frozenset()) -> str:
+    """Who may ask the module, as an object, for this attribute; "". ``asking``: what this question is asked for."""
     package, _, last = module.rpartition(".")
+    if (module, name) in asking:
+        return ""  # what leads to the module by the module alone leads nowhere
+    asking |= {(module, name)}
     holding: set[str] = set()  # attributes that may hold the module
-    if package and asked(files, package, last):
+    if package and asked(files, package, last, asking):
         holding.add(last)
     named: dict[str, set[str]] = defaultdict(set)  # file -> its names for the module
     for file in files.values():
@@ -393,7 +355,9 @@ def asked(files: Mapping[str, File], module: str, name: str) -> str:
             whole = f"{target}.{symbol}" if symbol else target if bound != target.partition(".")[0] else bound
             if whole == module:
                 named[file.module].add(bound)
-                if not _in_function(file, node):
+                if _in_class(file, node) or (
+                    not _in_function(file, node) and handed(files, file.module, bound, asking)
+                ):
                     holding.add(bound)
     givers: set[str] = set()
     for file in files.values():
@@ -432,6 +396,14 @@ def _in_function(file: File, node: ast.AST) -> bool:
     while node in file.parents:
         node = file.parents[node]
         if isinstance(node, FUNCTIONS):
+            return True
+    return False
+
+
+def _in_class(file: File, node: ast.AST) -> bool:
+    while node in file.parents and not isinstance(node, FUNCTIONS):
+        node = file.parents[node]
+        if isinstance(node, ast.ClassDef):
             return True
     return False
 

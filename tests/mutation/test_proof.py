@@ -79,6 +79,28 @@ def test_nobody_reads_it(text: str, tmp_path: Path) -> None:
     assert "nobody can read it" in found
 
 
+def test_what_the_body_of_one_module_imports(tmp_path: Path) -> None:
+    """``import app as ops`` in a file of whose ``ops`` nobody hears, though other things have an attribute of that name."""
+    without = FILES["app.py"].replace("from used import other\n", "", 1)
+    files = FILES | {"z.py": "import app as ops\nops.f()\n", "y.py": "def f(x):\n    return x.ops.other\n"}
+    assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
+    for more in (
+        "import z\nz.ops.other()\n",
+        "from z import ops\nops.other()\n",
+        "import z\nprint(z)\n",
+        "X = 'z:ops'\n",
+    ):
+        assert reason(tmp_path, files | {"x.py": more}, "app.py", without) == ""
+    files["z.py"] = "class C:\n    if True:\n        import app as ops\n"
+    assert reason(tmp_path, files | {"x.py": ""}, "app.py", without) == ""
+
+
+def test_a_list_of_constants(tmp_path: Path) -> None:
+    files = FILES | {"m.py": "NAMES = ['a', -1]\nOTHER = [print()]\n"}
+    assert reason(tmp_path, files, "m.py", "OTHER = [print()]\n") == "nobody can read it"
+    assert reason(tmp_path, files, "m.py", "NAMES = ['a', -1]\n") == ""
+
+
 def test_what_a_rule_names(tmp_path: Path) -> None:
     changed = "from pkg.near import thing\nfrom functools import cache\n"
     assert reason(tmp_path, FILES, "used.py", changed, ("used:oth*",)) == "a drop rule names it"
@@ -121,6 +143,20 @@ def g(x):
     return None
 
 
+def h(x):
+    y = x if x and is_cuda() else 0
+    if _is_cuda:
+        return y
+    z = 3
+    return z
+
+
+def k(x):
+    if _is_cuda:
+        return x
+    x = yield
+
+
 first = _is_cuda and print("loaded")
 """
 
@@ -138,6 +174,12 @@ first = _is_cuda and print("loaded")
         ("    if _is_cuda:\n        return x and _is_cuda\n", "    return x and _is_cuda\n", True),
         ("    if _is_cuda:\n        return x and _is_cuda\n", "    pass\n", False),
         ('_is_cuda and print("loaded")', 'print("loaded")', False),  # a host without a device loads it
+        ("x and is_cuda() else", "x else", True),
+        ("x and is_cuda() else", "is_cuda() else", False),
+        ("        return y\n    z = 3\n    return z\n", "        return y\n", True),
+        ("        return y\n    z = 3\n    return z\n", "        return z\n", False),
+        ("        return x\n    x = yield\n", "        return x\n", False),  # a generator no more
+        ('print("loaded")', "print(is_cuda())", False),
         ("return _is_hip or x", "_is_cuda = 0\n        return _is_hip or x", False),
     ],
 )

@@ -1,0 +1,108 @@
+"""A file's syntax with what facts settle taken for it: two files that agree in it do the same where a device is.
+
+Blind to flags that other modules store into, and to functions that run while modules are loaded on a host without a device.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import MappingProxyType
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+DECIDING = (ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Match)  # what says something of the whole function
+
+
+def stores(tree: ast.AST, name: str) -> int:
+    """How often the file binds the name other than by imports."""
+    return sum(
+        (isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load))
+        or (isinstance(n, ast.arg) and n.arg == name)
+        or (isinstance(n, (*FUNCTIONS, ast.ClassDef)) and n.name == name)
+        for n in ast.walk(tree)
+    )
+
+
+class Settled(ast.NodeTransformer):
+    """Operands of ``and`` and ``or`` that known flags and calls make idle go, and tests of such a flag that do nothing.
+
+    In functions alone: modules are loaded on hosts without a device, too.
+    """
+
+    def __init__(self, flags: Mapping[str, bool], calls: Mapping[str, bool] = MappingProxyType({})) -> None:
+        self.flags, self.calls = flags, calls
+        self.depth = 0
+
+    def known(self, node: ast.expr) -> bool | None:
+        """What the flag or call is."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not (node.args or node.keywords):
+            return self.calls.get(node.func.id) if self.depth else None
+        return self.flags.get(node.id) if isinstance(node, ast.Name) else None
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Decorators and defaults run where the module is loaded."""
+        node.args, node.decorator_list = self.visit(node.args), [self.visit(d) for d in node.decorator_list]
+        self.depth += 1
+        found: list[ast.stmt] = []
+        for item in node.body:
+            part = self.visit(item)
+            found += part if isinstance(part, list) else [] if part is None else [part]
+        self.depth -= 1
+        node.body = _reached(found) or [ast.Pass()]
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        """``true and x`` is ``x``; where the last operand is one, the value itself counts and all stay."""
+        self.generic_visit(node)
+        if not self.depth:
+            return node
+        idle = isinstance(node.op, ast.And)
+        head = [v for v in node.values[:-1] if self.known(v) is not idle]
+        return ast.BoolOp(node.op, [*head, node.values[-1]]) if head else node.values[-1]
+
+    def _test(self, node: ast.expr) -> ast.expr:
+        """Of a test only the truth counts: an idle last operand goes as well."""
+        if self.depth and isinstance(node, ast.BoolOp) and self.known(node.values[-1]) is isinstance(node.op, ast.And):
+            return ast.BoolOp(node.op, node.values[:-1]) if len(node.values) > 2 else node.values[0]
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """A test."""
+        self.generic_visit(node)
+        node.test = self._test(node.test)
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt] | None:
+        """``if FLAG: pass``; in a function, the side that runs stands for the whole."""
+        self.generic_visit(node)
+        node.test = self._test(node.test)
+        known = self.known(node.test)
+        if known is None:
+            return node
+        if all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse)):
+            return None
+        if not self.depth:
+            return node
+        return [*node.body] if known else [*node.orelse] or [ast.Pass()]
+
+
+def _reached(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Nothing runs behind ``return``; unless it makes a name local, or the function a generator."""
+    end = next((n for n, item in enumerate(body, 1) if isinstance(item, ast.Return | ast.Raise)), len(body))
+    rest = [node for item in body[end:] for node in ast.walk(item)]
+    words = {node.id for item in body[:end] for node in ast.walk(item) if isinstance(node, ast.Name)}
+    bound = {name for node in rest for name in _bound(node)}
+    free = bound.isdisjoint(words) and not any(isinstance(n, DECIDING) for n in rest)
+    return body[:end] if free else body
+
+
+def _bound(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return {node.name}
+    if isinstance(node, ast.ExceptHandler):
+        return {node.name or ""}
+    return {node.id} if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) else set()
