@@ -46,22 +46,32 @@ def lower_apart(data: bytes) -> bytes | None:
 
 
 def lower_broken(data: bytes) -> bytes:
-    """Marshalled form of a file that nobody can parse: what looks like an import line counts as one."""
+    """Marshalled form of a file that nobody can parse: what looks like an import or a name counts as one."""
     found = newer.Imports()
-    for line in data.decode("utf-8", "replace").splitlines():
-        plain = _IMPORT.match(line)
+    text = re.sub(r"\r\n?", "\n", data.decode("utf-8", "replace"))
+    text = text.replace("\\\n", " ")
+
+    def imported(match: re.Match[str]) -> str:
+        dots, module, names, plain = match.groups()
+        rows = [row.split() for row in re.sub(r"#.*", "", plain or names).strip("()*").split(",")]
+        aliases = tuple((row[0], row[2] if len(row) > 2 else None) for row in rows if row)
         if plain:
-            found.imports.append(("", -1, tuple((n.strip().split(" as ")[0], None) for n in plain.group(1).split(","))))
-        match = _FROM.match(line)
-        if match:
-            names = match.group(3).strip("() \\").split(",")
-            aliases = tuple((n.strip().split(" as ")[0], None) for n in names if n.strip())
-            found.imports.append((match.group(2), len(match.group(1)), aliases or (("*", None),)))
+            found.imports += [("", -1, (alias,)) for alias in aliases]
+        else:
+            found.imports.append((module, len(dots), aliases or (("*", None),)))
+        return " "
+
+    rest = _IMPORT.sub(imported, text)
+    found.chains |= {tuple(re.split(r"\s*\.\s*", chain)) for chain in _CHAIN.findall(rest)}
+    found.texts = sorted({part for chain in found.chains for part in chain})
     return _lowered(found)
 
 
-_IMPORT = re.compile(r"\s*import\s+([\w., ]+?)\s*(?:#.*)?$")
-_FROM = re.compile(r"\s*from\s+(\.*)([\w.]*)\s+import\s+([^#;]*)")
+_NAMES = r"[^\W\d][\w.]*(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[^\W\d][\w.]*(?:[ \t]+as[ \t]+\w+)?)*"
+_IMPORT = re.compile(
+    rf"(?<![\w.])(?:from\s+(\.*)([\w.]*)\s*\bimport\b\s*(\([^)]*\)?|\*|{_NAMES})|import[ \t]+({_NAMES}))", re.M
+)
+_CHAIN = re.compile(r"(?:[^\W\d]\w*)?(?:\s*\.\s*[^\W\d]\w*)+|[^\W\d]\w*")
 
 
 def _lowered(found: newer.Imports) -> bytes:
@@ -78,6 +88,12 @@ def _lowered(found: newer.Imports) -> bytes:
         line += 1
         body.append(("=", position(line, 0), line, (("n", name),), ("o", ()), "="))
     texts = tuple(("c", t) for t in found.texts)
+    reads = tuple(
+        ("n", root, tuple(f".{part}" for part in path))
+        if root
+        else ("x", ("o", ()), tuple(f".{part}" for part in path))
+        for root, *path in sorted(found.chains)
+    )
     # An effectful statement makes the module one that is kept whenever it is imported.
-    body.append(("e", position(line + 1, 0), line + 1, ("k", ("o", ()), texts, ())))
+    body.append(("e", position(line + 1, 0), line + 1, ("k", ("o", reads), texts, ())))
     return marshal.dumps(tuple(body))

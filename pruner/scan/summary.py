@@ -15,7 +15,7 @@ from typing import Any
 from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
 
-FORMAT = 9  # part of every cache key: change it when the lowered form changes
+FORMAT = 10  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 

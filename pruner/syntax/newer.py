@@ -15,15 +15,17 @@ class Imports(cst.CSTVisitor):
         self.imports: list[tuple[str, int, tuple[tuple[str, str | None], ...]]] = []
         self.names: list[str] = []
         self.texts: list[str] = []
+        self.chains: set[tuple[str, ...]] = set()  # what is read: ("np", "array"), or ("", "attr") of anything else
         self._depth = 0
 
-    def visit_Import(self, node: cst.Import) -> None:
+    def visit_Import(self, node: cst.Import) -> bool:
         """``import a.b as c``."""
         for alias in node.names:
             name = _dotted(alias.name)
             self.imports.append(("", -1, ((name, _asname(alias)),)))
+        return False
 
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
         """``from .a import b``."""
         module = _dotted(node.module) if node.module is not None else ""
         if isinstance(node.names, cst.ImportStar):
@@ -31,6 +33,20 @@ class Imports(cst.CSTVisitor):
         else:
             aliases = tuple((_dotted(a.name), _asname(a)) for a in node.names)
         self.imports.append((module, len(node.relative), aliases))
+        return False
+
+    def visit_Attribute(self, node: cst.Attribute) -> bool:
+        """``a.b.c``, read from a name or from anything else."""
+        dotted = _dotted(node)
+        if dotted.startswith(".") or ".." in dotted:
+            self.chains.add(("", node.attr.value))
+            return True
+        self.chains.add(tuple(dotted.split(".")))
+        return False
+
+    def visit_Name(self, node: cst.Name) -> None:
+        """A name, wherever it stands."""
+        self.chains.add((node.value,))
 
     def visit_FunctionDef(self, node: cst.FunctionDef) -> None:
         """Top-level functions."""

@@ -181,3 +181,42 @@ def test_the_notice_is_not_written_twice() -> None:
     )
     twice = prune({**once.files, "m.py": once.files["m.py"] + b"\n\ndef i():\n    return 3\n"})
     assert twice.files["m.py"].count(TEXT) == 1
+
+
+UNREAD = [
+    "from kit import (one,  # both\n  two)\n\n\ndef f():\n    return one() + two()\n",
+    "from kit import one, \\\n  two\n\n\ndef f():\n    return one() + two()\n",
+    "import kit as k\n\n\ndef f():\n    return k.one() + k.two()\n",
+    "def f():\n    import other, \\\n  kit\n    return kit.one() + kit.two() + other.zero\n",
+    "import other; import kit\n\n\ndef f():\n    return kit.one() + kit . two() + other.zero\n",
+    "import kit\n\n\ndef g(m):\n    return m.one() + m.two()\n\n\ndef f():\n    return g(kit)\n",
+    "import kit\n\n\ndef f():\n    return getattr(kit, 'one')() + getattr(kit, 'two')()\n",
+    "from kit import *\n\n\ndef f():\n    return one() + two()\n",
+    "from kit import one as a, two as b\n\n\ndef f():\n    return a() + b()\n",
+    "import pkg.part as p\nfrom pkg import part\n\n\ndef f():\n    return p.kit.one() + part.kit.two()\n",
+    "from pkg.part import kit as k\n\n\ndef f():\n    return k.one() + k.two()\n",
+]
+KEPT = {
+    "kit.py": "def one():\n    return 1\n\n\ndef two():\n    return 2\n\n\ndef three():\n    return 3\n",
+    "other.py": "zero = 0\n",
+    "pkg/__init__.py": "",
+    "pkg/part.py": "import kit\n",
+}
+
+
+@pytest.mark.parametrize("text", UNREAD)
+def test_a_file_that_is_not_edited_keeps_what_its_text_names(text: str) -> None:
+    app = "from plat import is_cuda\nimport unread\n\nif is_cuda():\n    X = unread.f()\n"
+    data = f"# coding: latin-1\n# \u00e9\n{text}".encode("latin-1")
+    pruned = prune({"app.py": app, "unread.py": data, **KEPT}, roots=["app:X"])
+    assert pruned.files["unread.py"] == data and "is_cuda" not in pruned["app.py"]
+    assert run(pruned.files, "import app; RESULT = app.X") == run(pruned.before, "import app; RESULT = app.X")
+
+
+@pytest.mark.parametrize("text", UNREAD)
+def test_a_broken_file_keeps_what_its_text_names(text: str) -> None:
+    app = "try:\n    import unread\nexcept SyntaxError:\n    X = 1\n"
+    pruned = prune({"app.py": app, "unread.py": f"{text}print 1\n", **KEPT}, roots=["app:X"])
+    assert pruned.files["unread.py"].decode() == f"{text}print 1\n"
+    assert "def one" in pruned["kit.py"] and "def two" in pruned["kit.py"]
+    assert all(name in pruned.files for name in ("other.py", "pkg/part.py") if name[:5].strip("/.") in text)
