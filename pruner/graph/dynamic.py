@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__", "importlib.util.find_spec", "runpy.run_module")
 _READERS = ("getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller")
+_WORD = re.compile(r"[^\W\d]\w*")
 _WALKERS = ("pkgutil.iter_modules", "pkgutil.walk_packages")
 
 
@@ -28,6 +29,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     table = marker.table
     state = marker.out.states[module]
     for text in values:
+        for name in sorted(state.typed.intersection(_WORD.findall(text))) if state.typed else ():
+            marker.need(module, name, node, "text", 0)  # cast("Cache", x): a type checker looks for it
         if text.isidentifier():
             marker.use_name(text)
             if listing and text.endswith("_") and len(text) > 2:

@@ -91,7 +91,7 @@ class Loading:
             return False
         for item in state.items:
             # Which alias of the statement stays is settled later.
-            if item.kind not in ("import", "star") or marker.stays(state, item):
+            if item.kind not in ("import", "star") or item.typed or marker.stays(state, item):
                 continue
             targets = marker.targets(state.summary, item)
             lost = self._lost(targets, have)

@@ -722,7 +722,7 @@ class Marker:
             if not state.executed or module not in group:
                 continue
             for item in state.items:
-                if item.kind == "import" and not self.stays(state, item):
+                if item.kind == "import" and not item.typed and not self.stays(state, item):
                     targets = self.targets(state.summary, item)
                     if any(
                         group.get(t) == group[module] and self.out.states[t].executed

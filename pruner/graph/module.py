@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
 from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
-from pruner.model.ir import Expr, Stmt, constants
+from pruner.model.ir import Expr, Stmt, constants, imports_in
 from pruner.scan.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Item:
     index: int = 0
     in_try: bool = False
     conditional: bool = False  # under a test that is not decided
+    typed: bool = False  # an import under `if TYPE_CHECKING:`, which no run loads
     effect: str = ""  # why it runs whenever the module is imported; "" = on demand only
     live: bool = False
     walked: bool = False
@@ -67,6 +68,7 @@ class ModuleState:
     names: dict[str, list[Item]] = field(default_factory=dict)
     effects: list[tuple[int, str]] = field(default_factory=list)
     eager: list[str] = field(default_factory=list)  # modules of the tree that the body imports
+    typed: set[str] = field(default_factory=set)  # names that type checkers alone see imported
     executed: bool = False
     escaped: bool = False
     valued: bool = False
@@ -89,6 +91,7 @@ class ModuleWalker(Walker):
         self._forced = 0  # inside for/while/with: everything runs
         self._tried = 0
         self._undecided = 0
+        self._typed: set[int] = set()  # positions of imports that only type checkers see
         # Annotations run where they stand, unless the module puts that off.
         self._notes = not any(
             s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in summary.body
@@ -128,6 +131,9 @@ class ModuleWalker(Walker):
             return super()._if(s)
         if not self.ev.droppable(s[3]):
             self._effect(s, "test")
+        if s[3][0] == "n" and (s[3][1], *s[3][2])[-1].lstrip(".") == "TYPE_CHECKING":
+            if self._callee(s[3]) == "typing.TYPE_CHECKING":
+                self._typed |= {part[1] for part in imports_in(s[4])}
         decided = self._decide(s) is not None
         self._undecided += not decided
         end = super()._if(s)
@@ -339,7 +345,11 @@ class ModuleWalker(Walker):
                 item.effect = "in try"
             if s[0] == "from" and s[3] == "__future__":
                 item.effect = "future"
+            item.typed = s[1] in self._typed
             self._add(item)
+            if item.typed:
+                self.state.typed.update(item.names)
+                continue
             module = name if s[0] == "import" else table.absolute(summary, s[3], s[4])
             for target in imported_modules(self.program, module, name if s[0] == "from" else ""):
                 self.state.eager.append(target)

@@ -82,7 +82,7 @@ class Orders:
         have: set[int] = {own}
         around = False
         for item in state.items:
-            if item.kind not in ("import", "star"):
+            if item.kind not in ("import", "star") or item.typed:
                 continue
             targets = self.marker.targets(state.summary, item)
             led = self._led(targets)

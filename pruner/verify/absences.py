@@ -99,11 +99,12 @@ class Absences:
                 return False  # it says how the file is compiled: without `annotations` they are evaluated
             dropped = bool(symbol) and self.world.ruled.drops_symbol(target, symbol)
             outside = target.partition(".")[0] not in self.world.tree.tops
-            self.result.lost.append((target, symbol, item.line))
-            if scope.kind == "module" and item.binds[0] not in self._read_upstream():
-                self.result.unread.append((self.module, target, symbol, item.line))
-            if scope.kind != "function" and not dropped:
-                self.result.eager.append((self.module, target, symbol, item.line))
+            if not self._typing(item):
+                self.result.lost.append((target, symbol, item.line))
+                if scope.kind == "module" and item.binds[0] not in self._read_upstream():
+                    self.result.unread.append((self.module, target, symbol, item.line))
+                if scope.kind != "function" and not dropped:
+                    self.result.eager.append((self.module, target, symbol, item.line))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
             if kind == "member" and isinstance(item.node, ast.AnnAssign):
@@ -112,6 +113,12 @@ class Absences:
                 claim = Claim(self.result.path, self.module, name, item.line, kind, outside, still, dropped)
                 self.result.claims.append(claim)
         return True
+
+    def _typing(self, item: Item) -> bool:
+        """Does the import stand under ``if TYPE_CHECKING``? No run loads anything by it."""
+        names = self.world.names(self.module)
+        rows = [r for r in names.imports if r.line == item.line and r.bound in item.binds] if names is not None else []
+        return bool(rows) and all(row.typing for row in rows)
 
     def _read_upstream(self) -> set[str]:
         """Names that the upstream file mentions anywhere, ``__all__`` included."""

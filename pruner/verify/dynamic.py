@@ -30,6 +30,7 @@ class Dynamic:
         self.packages: dict[str, str] = {}  # walked package -> where
         self.members = 0
         self.reachable: dict[str, str] = {}  # module that dynamic code may hold as an object -> where
+        self.built: dict[str, str] = {}  # those of them that a loading site names in parts -> where
         self.data_words: dict[str, set[str]] = {}  # data file -> dotted names in it
 
     def run(self) -> list[str]:
@@ -112,6 +113,7 @@ class Dynamic:
             for name in sorted(self.up.modules):
                 if wanted.fullmatch(name):
                     self.reachable.setdefault(name, place)
+                    self.built.setdefault(name, place)
                     if name in gone and not self._ruled(name):
                         self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
 

@@ -102,6 +102,8 @@ class Liveness:
             return "is a name that Python and tools look for"
         if claim.still and (place := self.asked.get((module, name)) or self.asked.get((module, "*"))):
             return f"is bound elsewhere too, and {place} reads it"
+        if module in self.dynamic.built and not name.startswith("_"):
+            return f"may be asked of the module, which {self.dynamic.built[module]} loads by a built name"
         found = self._spelled_out(claim) or self._got(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)

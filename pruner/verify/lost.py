@@ -4,10 +4,10 @@ An import statement is a call of the module's body. A module that registers or p
 when imported must still be imported by the module that imported it, itself or through others, unless
 a rule drops it: that some other module imports it is not enough, it may be loaded later or in another
 process. In an import cycle the order of the imports decides who finds whom half loaded, so an import
-there stays although nothing reads it.
+there stays although nothing reads it; so does one from outside by which a cycle is entered first.
 
-Blind to what the order of loading changes outside a cycle, and to which process a function runs in
-that lost an import of its own.
+Blind to what the order of loading changes outside cycles, to which arm of a test in a body runs (what both import counts
+as loaded), and to which process a function runs in that lost an import of its own.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from pruner.verify.claims import FileResult
 from pruner.verify.liveness import Liveness
+from pruner.verify.names import Import
 from pruner.verify.output import Output
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ class Lost:
         self._known: dict[str, tuple[str, tuple[str, ...]]] = {}
         self._loads = self._graph()
         self._reach: dict[str, set[str]] = {}
+        self._cycle: dict[str, int] = {}  # module -> its import cycle, with the imports that went
+        self._leads: dict[str | int, set[int]] = {}  # module -> cycles that it led to
 
     def _graph(self) -> nx.DiGraph[str]:
         """What loading a module of the output loads at once."""
@@ -56,7 +59,8 @@ class Lost:
 
     def run(self, results: list[FileResult], effects: Effects) -> None:
         """Judge all removed imports of all compared files."""
-        self._unread(results, effects)
+        self._cycles(results)
+        self._unread(results)
         self._ordered(results)
         self._loaded(results, effects)
         pending: list[str] = []
@@ -116,45 +120,34 @@ class Lost:
             text.partition(":")[0] == module for _, text in [*self.world.stated.roots, *self.world.stated.keeps]
         )
 
-    def _unread(self, results: list[FileResult], effects: Effects) -> None:
-        """An import that nothing read upstream was not orphaned by the pruning: it has another purpose."""
-        rows: list[tuple[str, str, str]] = []  # place, what is loaded, by whom
+    def _cycles(self, results: list[FileResult]) -> None:
+        """Which kept modules load each other, were the removed imports still there. What is gone closes no cycle."""
+        import networkx as nx
+
+        graph = self._loads.copy()
         for result in results:
-            for module, target, symbol, line in result.unread:
+            for module, target, symbol, _ in result.eager:
+                if self._kept(target, symbol):
+                    graph.add_edges_from((module, name) for name in self._modules(target, symbol))
+        condensed = nx.condensation(graph)
+        for number, members in condensed.nodes(data="members"):
+            if len(members) > 1:
+                self._cycle.update(dict.fromkeys(members, number))
+        for number in reversed(list(nx.topological_sort(condensed))):
+            members = condensed.nodes[number]["members"]
+            found = {number} if len(members) > 1 else set()
+            found = found.union(*(self._leads[following] for following in condensed.successors(number)))
+            self._leads.update(dict.fromkeys([number, *members], found))
+
+    def _unread(self, results: list[FileResult]) -> None:
+        """An import of a package from outside that nothing read upstream was not orphaned by the pruning."""
+        for result in results:
+            for _, target, symbol, line in result.unread:
                 place = f"{result.path} (upstream line {line})"
                 if target.partition(".")[0] in self.up.tops:
-                    goals = [m for m in (f"{target}.{symbol}", target) if m in self.up.modules][:1]
-                    rows += [(place, goal, module) for goal in goals]
-                elif not symbol and target.partition(".")[0] not in sys.stdlib_module_names:
+                    continue
+                if not symbol and target.partition(".")[0] not in sys.stdlib_module_names:
                     self.problems.append(f"{place}: import {target}, which nothing read upstream either, is gone")
-        cyclic = self._cyclic([(goal, importer) for _, goal, importer in rows], effects)
-        for place, goal, importer in rows:
-            if (goal, importer) in cyclic:
-                self.problems.append(
-                    f"{place}: an import that nothing read is gone; {goal} is in an import cycle, so it may "
-                    "be there for the order in which modules are loaded"
-                )
-
-    def _cyclic(self, pairs: Iterable[tuple[str, str]], effects: Effects) -> set[tuple[str, str]]:
-        """Of (module, importer): where loading the module loads itself or the importer again.
-
-        All in step, as each question to the workers is one for all of them.
-        """
-        found: set[tuple[str, str]] = set()
-        seen: dict[tuple[str, str], set[str]] = {pair: set() for pair in pairs}
-        pending = {pair: {pair[0]} for pair in seen}
-        while pending:
-            known = self._does(set().union(*pending.values()), effects)
-            later = {}
-            for pair, modules in pending.items():
-                follows = {name for module in modules for name in known[module][1]}
-                if not follows.isdisjoint(pair):
-                    found.add(pair)
-                elif follows - seen[pair]:
-                    later[pair] = follows - seen[pair]
-                    seen[pair] |= follows
-            pending = later
-        return found
 
     def _kept(self, target: str, symbol: str) -> str:
         """The module that an import loads last, when the output has it."""
@@ -165,27 +158,53 @@ class Lost:
     def _ordered(self, results: list[FileResult]) -> None:
         """``from .b import B`` in ``a`` is gone, and loading ``b`` loads ``a``: who comes first may be another now.
 
-        Where ``b`` came before ``c``, and ``c`` needs what ``b`` had bound by then, loading ``a`` fails without it.
+        Where ``b`` came before ``c``, and ``c`` needs what ``b`` had bound by then, loading ``a`` fails without it. From
+        outside, where ``b`` and ``c`` load each other, it decides which of the two is loaded first.
         """
-        import networkx as nx
-
-        graph = self._loads.copy()
-        rows = []
         for result in results:
             for module, target, symbol, line in result.eager:
                 goal = self._kept(target, symbol)
-                if goal:
-                    graph.add_edges_from((module, name) for name in self._modules(target, symbol))
-                    rows.append((result.path, module, goal, line, (line, target, symbol)))
-        number: dict[str, int] = {}
-        for index, members in enumerate(nx.strongly_connected_components(graph)):
-            number.update(dict.fromkeys(members, index))
-        for path, module, goal, line, key in rows:
-            if goal != module and number[goal] == number[module] and not self._before(path, module, goal, key):
-                self.problems.append(
-                    f"{path} (upstream line {line}): the import of {goal} is gone, which loads {module} again: the "
-                    "order in which the modules of this cycle are loaded may be another now"
-                )
+                own = self._cycle.get(module, -1)
+                if goal == module or not self._leads.get(goal):
+                    continue
+                gone = (line, target, symbol)
+                if self._before(result.path, module, goal, gone):
+                    continue
+                place = f"{result.path} (upstream line {line})"
+                if self._cycle.get(goal) == own:
+                    self.problems.append(
+                        f"{place}: the import of {goal} is gone, which loads {module} again: the order in which the "
+                        "modules of this cycle are loaded may be another now"
+                    )
+                elif self._leads[goal] - {own} - self._around(module) - self._above(result.path, module, gone):
+                    self.problems.append(
+                        f"{place}: the import of {goal} is gone, which loads an import cycle: another module of the cycle "
+                        "may be loaded first now"
+                    )
+
+    def _around(self, module: str) -> set[int]:
+        """Cycles that packages around the module have loaded before it, whoever asks for the module."""
+        found: set[int] = set()
+        package = module.rpartition(".")[0]
+        while package:
+            if package in self._loads and module not in self._below(package):
+                found |= self._loaded_cycles(package)
+            package = package.rpartition(".")[0]
+        return found
+
+    def _above(self, path: str, module: str, gone: tuple[int, str, str]) -> set[int]:
+        """Cycles to which imports lead that stay above the removed one, past the module's own cycle."""
+        own = self._cycle.get(module)
+        found: set[int] = set()
+        for row in self._staying(path, module, gone):
+            for name in self._modules(row.target, row.symbol or "") if not (row.guards or row.guarded) else ():
+                if own is None or self._cycle.get(name) != own:
+                    found |= self._loaded_cycles(name)
+        return found
+
+    def _loaded_cycles(self, module: str) -> set[int]:
+        """Cycles of which the output loads something with this module."""
+        return {self._cycle[name] for name in {module} | self._below(module) if name in self._cycle}
 
     def _before(self, path: str, module: str, goal: str, gone: tuple[int, str, str]) -> bool:
         """Does an import before the removed one, or the rest of its statement, name ``goal`` or what is below it?
@@ -193,14 +212,14 @@ class Lost:
         What other imports lead to is not loaded for sure: who leads to ``goal`` leads to this module, and may be loading
         itself, above on the stack.
         """
+        return any(goal in self._modules(row.target, row.symbol or "") for row in self._staying(path, module, gone))
+
+    def _staying(self, path: str, module: str, gone: tuple[int, str, str]) -> list[Import]:
+        """Imports of the body that stay, down to the statement of the removed one."""
         kept = {(r.target, r.symbol, r.bound) for r in self.output.surveys[path].imports if not r.lazy and not r.typing}
         names = self.world.names(module)
-        return any(
-            row.line <= gone[0]
-            and (row.target, row.symbol, row.bound) in kept
-            and goal in self._modules(row.target, row.symbol or "")
-            for row in (names.imports if names is not None else ())
-        )
+        rows = names.imports if names is not None else ()
+        return [row for row in rows if row.line <= gone[0] and (row.target, row.symbol, row.bound) in kept]
 
     def _below(self, start: str) -> set[str]:
         """What loading a module loads in turn. Remembered: many removed imports ask for the same packages."""
