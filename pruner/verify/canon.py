@@ -275,6 +275,8 @@ class Canon:
                 kept.append(term)
             if not self.effects.droppable(item, scope):
                 needed = len(kept)
+        if len(kept) > 1 and all(term[0] == "Known" for term in kept):
+            return ("Known", not stop, joined(name, kept))  # (a := True) and (b := True)
         return joined(name, kept) if kept else neutral
 
     def void(self, node: ast.expr, scope: Scope) -> Term | None:

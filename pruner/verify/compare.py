@@ -22,6 +22,7 @@ from pruner.verify.names import module_names
 from pruner.verify.scopes import Scope
 from pruner.verify.shape import Definition, docstring, is_generator, reads, undocumented, without_docstring
 from pruner.verify.side import what
+from pruner.verify.suites import Suites
 from pruner.verify.terms import Term
 
 
@@ -95,21 +96,22 @@ class Comparison(Absences):
         left: list[Item] = getattr(self.upstream_suites, whole)(up, scope)
         right: list[Item] = getattr(self.output_suites, whole)(out, other)
         if kind == "class" and isinstance(scope.node, ast.ClassDef) and isinstance(other.node, ast.ClassDef):
-            self._members(left, scope.node)
-            self._members(right, other.node)
+            self._members(left, up, scope)
+            self._members(right, out, other)
         self.result.statements += len(left)
         self._match(left, right, scope, other)
 
-    def _members(self, items: list[Item], node: ast.ClassDef) -> None:
-        """Enum members compare by value: ``GRAPH = 3`` may stand for ``GRAPH = auto()``."""
-        home = ("symbol", self.module, node.name)
-        if self.effects.classes.enum(home) is None:
+    def _members(self, items: list[Item], body: Sequence[ast.stmt], scope: Scope) -> None:
+        """Enum members compare by value: ``GRAPH = 3`` may stand for ``GRAPH = auto()``, whatever went before it."""
+        node = scope.node
+        assert isinstance(node, ast.ClassDef)
+        if self.effects.classes.enum(("symbol", self.module, node.name)) is None:
             return
-        values = enum_values(node)
+        flag = any(ast.unparse(base).rpartition(".")[2] in ("Flag", "IntFlag") for base in node.bases)
+        values = enum_values(Suites(self.canon).suite(body, scope), flag)
         for item in items:
             if item.kind == "Assign" and len(item.binds) == 1 and item.binds[0] in values:
-                value = values[item.binds[0]]
-                item.key = ("Member", item.binds[0], type(value).__name__, repr(value))
+                item.key = ("Member", item.binds[0], values[item.binds[0]])
 
     def _match(self, left: list[Item], right: list[Item], scope: Scope, other: Scope) -> None:
         i = j = 0

@@ -16,7 +16,7 @@ from pruner.model import Verdict
 from pruner.verify import capabilities, native, ops, order, phases
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.imports import Imports
-from pruner.verify.lint import added, compiles, imports_in_function, ruff
+from pruner.verify.lint import added, compiles, explained, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
 from pruner.verify.names import module_names
@@ -184,7 +184,7 @@ class Run:
         for path, rows in sorted(after.items()):
             total += sum(rows.values())
             for code, message, line in added(before.get(path, Counter()), rows):
-                if code == "F811" and imports_in_function(self.out.read(path), int(line)):
+                if explained(code, message, self.out.read(path), int(line)):
                     continue
                 problems.append(f"{path}:{line}: {code} {message}")
         self.seconds["lint"] += time.perf_counter() - clock

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from pruner.verify.items import Item
 from pruner.verify.ruled import Ruled
-from pruner.verify.terms import Term
+from pruner.verify.terms import Term, constant
 
 
 class Licence:
@@ -112,27 +113,22 @@ def _text(term: Any) -> str:
     return ""
 
 
-def enum_values(node: ast.ClassDef) -> dict[str, object]:
+def enum_values(items: Sequence[Item], flag: bool) -> dict[str, Term]:
     """The value of each member of a plain enum body, ``auto()`` counted as :mod:`enum` counts it.
 
-    An unknown expression has its dump as value, so that equal text is equal value.
+    ``items`` are all canonical statements of the body: where a test is decided, ``X = A`` of the arm that runs is a
+    member. A value that is not known stands for itself, so that equal text is equal value.
     """
-    found: dict[str, object] = {}
-    flag = any(ast.unparse(base).rpartition(".")[2] in ("Flag", "IntFlag") for base in node.bases)
+    found: dict[str, Term] = {}
     highest = 0
-    for item in node.body:
-        if not (isinstance(item, ast.Assign) and len(item.targets) == 1 and isinstance(item.targets[0], ast.Name)):
+    for item in items:
+        if item.kind != "Assign" or len(item.binds) != 1 or item.binds[0].startswith("_"):
             continue
-        name, value = item.targets[0].id, item.value
-        if name.startswith("_"):
-            continue
-        if isinstance(value, ast.Call) and ast.unparse(value.func).rpartition(".")[2] == "auto" and not value.args:
+        value = item.key[2]
+        if value[0] == "Call" and _text(value).rpartition(".")[2] == "auto()":
             highest = 1 << highest.bit_length() if flag else highest + 1
-            found[name] = highest
-        elif isinstance(value, ast.Constant):
-            found[name] = value.value
-            if isinstance(value.value, int) and not isinstance(value.value, bool):
-                highest = max(highest, value.value)
-        else:
-            found[name] = ast.dump(value)
+            value = constant(highest)
+        elif value[:2] == ("=", "int"):
+            highest = max(highest, int(value[2]))
+        found[item.binds[0]] = value
     return found

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 CODES = "F821,F811,F822"
@@ -72,19 +74,60 @@ def ruff(root: Path, paths: list[str]) -> dict[str, Counter[Finding]] | None:
     return found
 
 
-def imports_in_function(source: bytes, line: int) -> bool:
-    """True when the line belongs to an import statement inside a function.
+def explained(code: str, message: str, source: bytes, line: int) -> bool:
+    """Is the finding what upstream's own statements look like when the other side of a test is gone?
 
     ``from env import flags`` at module level and again in a function is F811 as soon as the readers of the
-    first are folded away while its module must still run: two scopes, so nothing is redefined.
+    first are folded away while its module must still run, and so is ``flags = lambda: 0`` there: two scopes, so
+    nothing is redefined. ``del a`` that stood on one side of a test makes F821 of what reads ``a`` behind it.
     """
-    tree = ast.parse(source)
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
-    return any(
-        isinstance(node, ast.Import | ast.ImportFrom) and node.lineno <= line <= (node.end_lineno or node.lineno)
-        for function in functions
-        for node in ast.walk(function)
-    )
+    name = re.search("`(.+?)`", message)
+    if name is None or code not in ("F811", "F821"):
+        return False
+    scopes = _around(ast.parse(source), line)
+    if code == "F821":
+        return any(
+            any(isinstance(n, ast.Name) and n.id == name[1] and isinstance(n.ctx, ast.Del) for n in _own(scope))
+            and any(name[1] in _binds(n) for n in _own(scope))
+            for scope in scopes
+        )
+    if len(scopes) == 1:
+        return False
+    rows = [n for n in _own(scopes[-1]) if name[1] in _binds(n)]
+    here = [n for n in rows if n.lineno <= line <= n.end_lineno]  # type: ignore[attr-defined]
+    lazy = not isinstance(scopes[-1], ast.ClassDef) and any(isinstance(n, ast.Import | ast.ImportFrom) for n in here)
+    return lazy or not any(n.end_lineno < line for n in rows)  # type: ignore[attr-defined]
+
+
+def _around(tree: ast.Module, line: int) -> list[ast.AST]:
+    """The module, and the functions and classes around the line, outer ones first; a definition's head stands outside it."""
+    found: list[ast.AST] = [tree]
+    for node in ast.walk(tree):  # outer ones first
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.body[0].lineno <= line <= (node.end_lineno or 0):
+                found.append(node)
+    return found
+
+
+def _own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope, without those of functions and classes in it."""
+    work = list(ast.iter_child_nodes(scope))  # the names in its head do no harm
+    while work:
+        node = work.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            work += ast.iter_child_nodes(node)
+
+
+def _binds(node: ast.AST) -> set[str]:
+    """Names that this very node binds in its scope."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.arg):
+        return {node.arg}
+    return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
 
 
 def _stable(message: str) -> str:

@@ -19,7 +19,7 @@ from pruner.verify.guards import called
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.names import FUNCTIONS
 from pruner.verify.scopes import Scope
-from pruner.verify.terms import FALSE, TRUE, Term, evaluated, negate
+from pruner.verify.terms import FALSE, TRUE, Term, evaluated, joined, negate
 
 
 class Suites(Cases):
@@ -141,7 +141,16 @@ class Suites(Cases):
         return [Item(kind, key, node.lineno, node, leaves=leaves)]
 
     def _evaluate(self, term: Term | None, node: ast.stmt) -> list[Item]:
-        return [] if term is None else [Item("Expr", ("Expr", evaluated(term)), node.lineno, node)]
+        """What is evaluated for its effects alone: ``(n := f()) and False`` leaves ``n = f()``, each operand a statement."""
+        if term is None:
+            return []
+        term = evaluated(term)
+        if term[0] == "NamedExpr":
+            return [Item("Assign", ("Assign", (("Name", term[1]),), term[2]), node.lineno, node, binds=(term[1],))]
+        if term[0] in ("And", "Or") and term[1][0] == "Known" and term[1][1] == (term[0] == "And"):
+            # The first operand ends nothing: `(a := True) and (b := f())` is two statements.
+            return [*self._evaluate(term[1], node), *self._evaluate(joined(term[0], [*term[2:]]), node)]
+        return [Item("Expr", ("Expr", term), node.lineno, node)]
 
     def _expr(self, node: ast.Expr, scope: Scope) -> list[Item]:
         value = node.value
@@ -176,21 +185,11 @@ class Suites(Cases):
         if test == FALSE:
             return self.suite(node.orelse, scope)
         if test[0] == "Known":
-            before = self._evaluate(test[2], node)
-            return [*self._named(before, node.test, scope), *self.suite(node.body if test[1] else node.orelse, scope)]
+            return [*self._evaluate(test[2], node), *self.suite(node.body if test[1] else node.orelse, scope)]
         body, orelse = self.suite(node.body, scope), self.suite(node.orelse, scope)
         if not body and not orelse:
-            if isinstance(node.test, ast.NamedExpr):
-                return self._expr(ast.copy_location(ast.Expr(node.test), node), scope)
             return self._evaluate(self.canon.effects_of(test, node.test, scope), node)
         return self._if_parts(node, test, body, orelse)
-
-    def _named(self, before: list[Item], test: ast.expr, scope: Scope) -> list[Item]:
-        """``(n := f()) and False`` leaves ``n = f()``."""
-        if len(before) == 1 and before[0].key[1][0] == "NamedExpr":
-            _, name, value = before[0].key[1]
-            return [Item("Assign", ("Assign", (("Name", name),), value), before[0].line, before[0].node, binds=(name,))]
-        return before
 
     def _if_parts(self, node: ast.stmt, test: Term, body: list[Item], orelse: list[Item]) -> list[Item]:
         if not body and not orelse:
@@ -205,7 +204,7 @@ class Suites(Cases):
         if test == FALSE:
             return self.suite(node.orelse, scope)
         if test[0] == "Known" and not test[1]:
-            return [*self._named(self._evaluate(test[2], node), node.test, scope), *self.suite(node.orelse, scope)]
+            return [*self._evaluate(test[2], node), *self.suite(node.orelse, scope)]
         orelse = [] if test == TRUE else self.suite(node.orelse, scope)
         return [Item("While", ("While", test), node.lineno, node, (self.loop(node.body, scope), orelse))]
 

@@ -109,6 +109,8 @@ class Walker:
                     identifiers.update(alias.name.split("."))
                     if alias.asname:
                         identifiers.add(alias.asname)
+            elif kind is ast.Subscript and self._entry(node, owner, stack):  # type: ignore[arg-type]
+                continue
             elif kind is ast.JoinedStr or kind is ast.BinOp:
                 self._pattern(node)  # type: ignore[arg-type]
                 stack.extend(children(node))
@@ -270,6 +272,18 @@ class Walker:
                     value = SAME
                 self.result.stores.append((head, str(keyword.arg), node.lineno, value, "" if made else PASSED))
         stack.extend(children(node))
+
+    def _entry(self, node: ast.Subscript, owner: str, stack: list[ast.AST]) -> bool:
+        """``vars(x)["name"]`` is ``getattr(x, "name")``."""
+        call = node.value
+        if not (isinstance(call, ast.Call) and chain_text(call.func) == "vars" and len(call.args) == 1):
+            return False
+        if isinstance(call.args[0], ast.Name) and call.args[0].id == "self":
+            return False  # an instance's own attributes, not the class's methods
+        name = "getattr" if isinstance(node.ctx, ast.Load) else "setattr"
+        read = ast.Call(ast.Name(name, ast.Load()), [call.args[0], node.slice], [])
+        self._call(ast.copy_location(read, node), owner, stack)
+        return True
 
     def _refined(self, name: ast.expr) -> tuple[str, str]:
         """The pattern of a built name; ``f"forward_{self.device()}"`` is read with what ``device`` returns."""
