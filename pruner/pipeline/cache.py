@@ -1,6 +1,6 @@
 """Results of earlier runs, by content: same upstream, same rules, same tool, same answer.
 
-A cache entry is only ever a shortcut: it holds its own checksum, a damaged or foreign one is
+A cache entry is only ever a shortcut: it holds a checksum of its name and content, a damaged, foreign or renamed one is
 ignored, and deleting the folder changes nothing but time.
 """
 
@@ -54,7 +54,7 @@ def load(folder: Path, name: str, kind: type[T]) -> T | None:
         data = (folder / f"results-{name}").read_bytes()
     except OSError:
         return None
-    if hashlib.sha256(data[32:]).digest() != data[:32]:
+    if _checksum(name, data[32:]) != data[:32]:
         return None
     try:
         # Read only after the checksum matched: written by this tool, in the user's own cache.
@@ -62,6 +62,11 @@ def load(folder: Path, name: str, kind: type[T]) -> T | None:
         return value if isinstance(value, kind) else None
     except Exception:  # a checksum can match on an entry of another layout
         return None
+
+
+def _checksum(name: str, data: bytes) -> bytes:
+    """Of an entry: with its name, or another rule file's outcome would do in the place of this one's."""
+    return hashlib.sha256(name.encode() + b"\0" + data).digest()
 
 
 def load_files(folder: Path) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def store(folder: Path, name: str, value: Any, keep: int = 40) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=".results-")
         with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(data).digest() + data)
+            file.write(_checksum(name, data) + data)
         os.replace(temporary, folder / f"results-{name}")
         entries = sorted(folder.glob("results-*"), key=lambda p: p.stat().st_mtime, reverse=True)
         for old in entries[keep:]:

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.kills import FEWER
 from pruner import policy
+from pruner.model import Outcome
 from pruner.pipeline import RunOptions, load, remembered, run
+from pruner.pipeline import cache as store
 
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "examples" / "shop"
@@ -23,9 +26,11 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 
 
-def pruned(place: Path, cache: Path, upstream: Path = SHOP / "upstream") -> dict[str, bytes]:
+def pruned(
+    place: Path, cache: Path, upstream: Path = SHOP / "upstream", rules: Path = SHOP / "rules.yaml"
+) -> dict[str, bytes]:
     """Everything that a run writes, by path."""
-    options = RunOptions((SHOP / "rules.yaml",), upstream, place / "out", place / "reports", 1, False, True, cache)
+    options = RunOptions((rules,), upstream, place / "out", place / "reports", 1, False, True, cache)
     result = run(options, lambda _stage, _share: None)
     assert result.exit_code == 0, result.findings
     return {f"out/{k}": v for k, v in contents(place / "out").items()} | {
@@ -41,8 +46,10 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache that a run has filled."""
+    """A cache that runs under two rule files have filled."""
     place = tmp_path_factory.mktemp("filled")
+    (place / "fewer.yaml").write_text(FEWER)
+    pruned(place / "other", place / "cache", rules=place / "fewer.yaml")
     pruned(place / "first", place / "cache")
     assert list((place / "cache").glob("results-*"))
     return place / "cache"
@@ -88,7 +95,16 @@ def _foreign(folder: Path) -> None:
     """Whole entries of another layout, checksum and all."""
     data = pickle.dumps(("of", "another", "version"))
     for entry in folder.glob("results-*"):
-        entry.write_bytes(hashlib.sha256(data).digest() + data)
+        name = entry.name.removeprefix("results-")
+        entry.write_bytes(hashlib.sha256(name.encode() + b"\0" + data).digest() + data)
+
+
+def _moved(folder: Path) -> None:
+    """Each entry holds what another one held, that of other rules among them."""
+    entries = sorted(folder.glob("results-*"))
+    held = [entry.read_bytes() for entry in entries]
+    for entry, data in zip(entries, [*held[1:], held[0]], strict=True):
+        entry.write_bytes(data)
 
 
 def _folders(folder: Path) -> None:
@@ -106,7 +122,7 @@ def _untouched(folder: Path) -> None:
     pass
 
 
-HARM = [_untouched, _delete, _cut, _empty, _garbage, _flip, _foreign, _folders, _read_only]
+HARM = [_untouched, _delete, _cut, _empty, _garbage, _flip, _foreign, _moved, _folders, _read_only]
 
 
 @pytest.mark.parametrize("harm", HARM, ids=lambda harm: harm.__name__[1:])
@@ -115,6 +131,31 @@ def test_whatever_happens_to_the_cache_the_output_is_the_same(
 ) -> None:
     harm(cache)
     assert pruned(tmp_path / "again", cache) == fresh
+
+
+def test_entries_of_other_rules_and_of_another_version_are_not_taken(
+    fresh: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache"
+    (tmp_path / "fewer.yaml").write_text(FEWER)
+    assert pruned(tmp_path / "fewer", folder, rules=tmp_path / "fewer.yaml") != fresh
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "tool_digest", lambda: "another version")
+        pruned(tmp_path / "older", folder)
+    theirs = {path.name for path in folder.glob("results-*")}
+    loaded: list[object] = []
+    load_entry = store.load
+
+    def watched(place: Path, name: str, kind: type) -> object:
+        found = load_entry(place, name, kind)
+        loaded.append(found)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "load", watched)
+        assert pruned(tmp_path / "mine", folder) == fresh
+    assert not any(isinstance(found, Outcome) for found in loaded)
+    assert {path.name for path in folder.glob("results-*")} > theirs
 
 
 BASE = """\
