@@ -3,12 +3,12 @@
     python benchmarks/compare.py [--release VERSION]... [--upstream FOLDER]... [-j N] [--rounds N] [--cache FOLDER]
                                  [--no-others]
 
-For every release (or folder): a cold run (nothing remembered), a warm one (nothing changed) and one after one
-small file of the upstream tree changed; beside them, with the same number of processes, LibCST (parse every
+For every release (or folder): a cold run (nothing remembered), a warm one (nothing changed) and one after the body of
+one function in a small file of the upstream tree was edited; beside them, with the same number of processes, LibCST (parse every
 file and visit it with an empty transformer: what the ratios refer to), ``ast.parse`` of every file (the floor
 of any tool in Python) and, where they are installed, ruff (the F rules), grimp (the import graph) and
-autoflake (unused imports and variables, files not written). ``--no-others`` leaves out these three and the run after a
-change, so that many releases can be measured. One JSON object on stdout: seconds are medians of
+autoflake (unused imports and variables, files not written). ``--no-others`` leaves out these three, so that many
+releases can be measured. One JSON object on stdout: seconds are medians of
 wall time over the rounds, ``ratios`` are shares of the LibCST figure, ``load`` is the machine's load average
 before and after: figures of a busy machine say little.
 """
@@ -37,7 +37,16 @@ import libcst
 HERE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(HERE))  # also from a checkout that is not installed
 
-TOUCH = b"\n\ndef _touched():\n    return 1\n"
+
+def edited(data: bytes) -> bytes | None:
+    """The file with one statement more in the body of its last top-level function; None without one."""
+    functions = [n for n in ast.parse(data).body if isinstance(n, ast.FunctionDef) and len(n.body) > 1]
+    if not functions:
+        return None
+    last = functions[-1].body[-1]
+    lines = data.splitlines(keepends=True)
+    lines.insert(last.lineno - 1, b" " * last.col_offset + b"_touched = 1\n")
+    return b"".join(lines)
 
 
 def visit(path: str) -> int:
@@ -97,13 +106,13 @@ def prune(tree: Path, folder: Path, jobs: int, cache: Path) -> float:
 
 
 def small_kept_file(out: Path, package: str) -> Path:
-    """The first module of 1 to 4 KB, by path, that the run kept and that is no ``__init__``."""
+    """The first module of 1 to 4 KB with a function, by path, that the run kept and that is no ``__init__``."""
     found = sorted(
         path.relative_to(out)
         for path in out.rglob("*.py")
         if 1000 < path.stat().st_size < 4000 and path.name != "__init__.py" and package in path.parts
     )
-    return found[0]
+    return next(path for path in found if edited((out / path).read_bytes()) is not None)
 
 
 def others(tree: Path, paths: list[str], jobs: int) -> dict[str, float | str]:
@@ -127,7 +136,7 @@ def others(tree: Path, paths: list[str], jobs: int) -> dict[str, float | str]:
 
 
 def measure(upstream: str, jobs: int, rounds: int, real: Path, everything: bool) -> dict[str, object]:
-    """All figures of one upstream tree; without ``everything`` only LibCST, ``ast``, ``cold`` and ``warm``."""
+    """All figures of one upstream tree; without ``everything`` no other tools than LibCST and ``ast``."""
     from pruner.source import open_snapshot
 
     before = os.getloadavg()[0]
@@ -152,11 +161,8 @@ def measure(upstream: str, jobs: int, rounds: int, real: Path, everything: bool)
                     rows.setdefault(kind, []).append(figure)
             for kind in ("cold", "warm"):
                 rows.setdefault(kind, []).append(prune(tree, folder, jobs, cache))
-            if not everything:
-                continue
             touched = small_kept_file(folder / "out", snapshot.origin.name or "").as_posix()
-            with (tree / touched).open("ab") as file:
-                file.write(TOUCH)
+            (tree / touched).write_bytes(edited((tree / touched).read_bytes()) or b"")
             rows.setdefault("one-file", []).append(prune(tree, folder, jobs, cache))
     medians = {kind: round(statistics.median(values), 2) for kind, values in rows.items()}
     ratios = {kind: round(value / medians["libcst"], 3) for kind, value in medians.items() if kind != "libcst"}
@@ -178,7 +184,7 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--cache", default="", help="where the locked wheels are")
-    parser.add_argument("--no-others", action="store_true", help="only LibCST, ast.parse and runs on what is unchanged")
+    parser.add_argument("--no-others", action="store_true", help="only LibCST, ast.parse and prune")
     options = parser.parse_args()
     from pruner.source import default_cache
 

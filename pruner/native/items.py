@@ -29,6 +29,7 @@ _DECLARATOR = re.compile(rb"(?:([A-Za-z_]\w*)\s*::\s*)?(~?[A-Za-z_]\w*)\s*\Z")
 _AFTER = re.compile(rb"(?:\s|const|noexcept|override|final|&|->|[\w:<>,*])*\Z")
 _ARGUMENTS = re.compile(rb"\"|[(,]\s*(?:&\s*\w+|\d\w*)\s*[,)]")  # of `static Registrar r("x", &f);`
 _HIDDEN = re.compile(rb"\b(?:static|constexpr|const|__constant__)\b")
+_CONSTEXPR = re.compile(rb"\bconstexpr\b(?=[^=]*=)")
 KEYWORDS = frozenset(b"if for while switch return sizeof alignof catch decltype noexcept operator new delete".split())
 
 
@@ -170,6 +171,11 @@ def _item(text: bytes, head: bytes, start: int, stop: int, body: bool, hidden: b
             return Item("function" if here else "prototype", bound, start, stop, local)
     outside = _outside(plain)
     value = plain.partition(b"=")[2]  # one that calls something may register something
+    if _CONSTEXPR.search(outside) and b"(" not in _no_angles(plain.partition(b"=")[0]) and value:
+        # What the compiler must work out registers nothing: `constexpr auto MAX = std::numeric_limits<T>::max();` in a
+        # header made every source that includes it one that nobody understands.
+        bound = frozenset(word.decode() for word in _WORD.findall(outside.partition(b"=")[0])[-1:])
+        return Item("variable", bound, start, stop, True)
     several = b"," in re.sub(rb"\{.*\}", b"", text[start:stop].partition(b"=")[2], flags=re.DOTALL)
     if not several and b"(" not in _no_angles(plain.partition(b"=")[0]) + value and len(outside.split()) > 1:
         local = local or _HIDDEN.search(outside) is not None
