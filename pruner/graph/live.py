@@ -39,6 +39,7 @@ from pruner.graph.module import (
 from pruner.graph.order import keep_orders
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
+from pruner.graph.wrapping import wrapping
 from pruner.model import Finding, Policy
 from pruner.model.ir import Expr, Stmt, line_of
 from pruner.scan.summary import Summary
@@ -93,6 +94,7 @@ class Marker:
         self._namer = ("", 0)  # the node and place whose reads are being taken
         self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
         self._lost: set[tuple[str, str]] = set()
+        self._wrapped: dict[str, frozenset[int]] = {}
         self._unread: list[tuple[str, Stmt, int]] = []
         self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
         self.member_check = MemberCheck(self)
@@ -550,8 +552,14 @@ class Marker:
                     if found.kind == "module" and not self.drops.module(found.module):
                         self._walk_path(found.module, path, node, pos)
         elif root in ("globals", "locals", "vars") and symbol.kind == "builtin" and not node.endswith(":__all__"):
-            if root == "globals":
+            if root == "globals" and pos not in self._wrapping(module):
                 self.escape(module, node, pos)
+
+    def _wrapping(self, module: str) -> frozenset[int]:
+        if module not in self._wrapped:
+            state = self.out.states.get(module)
+            self._wrapped[module] = wrapping(self.world, state.summary) if state is not None else frozenset()
+        return self._wrapped[module]
 
     def _walk_path(self, module: str, path: tuple[str, ...], node: str, pos: int) -> None:
         """Follow attribute reads through modules of the tree."""

@@ -45,5 +45,6 @@ class Survey:
     gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
     loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
     reflects: frozenset[str] = frozenset()
+    wrappers: list[str] = field(default_factory=list)  # functions that a loop puts around names of the module
     definers: list[tuple[str, str]] = field(default_factory=list)  # stated member, ``name()`` for a method; its class
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

@@ -11,6 +11,7 @@ import re
 from pruner.verify.built import chain_text, join, regex, returned
 from pruner.verify.names import FUNCTIONS, module_names
 from pruner.verify.nodes import children, walk
+from pruner.verify.rebinds import rebinding
 from pruner.verify.record import CALL, DOTTED, GETTERS, HARD, NAMED, PASSED, REFLECTION, SAME, UNSET, Survey
 
 
@@ -31,6 +32,7 @@ class Walker:
         self.refined: set[ast.expr] = set()  # built names whose parts are known: no pattern of their own
         self.members: set[str] = set()
         self.methods: dict[str, ast.FunctionDef] = {}
+        self.rebound: set[ast.Call] = set()  # calls of globals() that only put a name in the place of itself
         self.noted: set[ast.Attribute] = set()  # targets whose stored value is recorded
 
     def finish(self) -> None:
@@ -111,6 +113,13 @@ class Walker:
                         identifiers.add(alias.asname)
             elif kind is ast.Subscript and self._entry(node, owner, stack):  # type: ignore[arg-type]
                 continue
+            elif kind is ast.For:
+                found = rebinding(node)  # type: ignore[arg-type]
+                if found is not None:
+                    self.result.wrappers.append(found[0])
+                    self.rebound.update(found[1])
+                    self.refined.update(found[2])
+                stack.extend(children(node))
             elif kind is ast.JoinedStr or kind is ast.BinOp:
                 self._pattern(node)  # type: ignore[arg-type]
                 stack.extend(children(node))
@@ -257,7 +266,7 @@ class Walker:
                     base = ""  # an instance's own attributes, not the class's methods
                 base = f"self:{owner}" if base in ("self", "cls") else base
                 self.result.gets.append((node.lineno, base, ".*", False, "dir"))
-            else:
+            elif node not in self.rebound:
                 self.reflects.add(head)
         elif head in ("isinstance", "issubclass") and len(node.args) == 2:
             self.identifiers.add(head)
