@@ -144,6 +144,17 @@ class Loading:
         return known and (module, target, symbol) not in self.working
 
 
+def repeated(before: File, after: File, name: str) -> bool:
+    """Does an import of the body, which is all that binds the name, stand twice, and does the first stay?"""
+    first = []
+    for file in (before, after):
+        rows = [(node.lineno, t, s) for t, s, bound, node in file.aliases if bound == name and node in file.tree.body]
+        first.append(min(rows, default=None))
+        if stores(file.tree, name) or len(file.sources(name)) != 1:
+            return False
+    return first[0] is not None and first[0] == first[1]
+
+
 class Proof:
     """Judges survivors of one output. ``drops`` are the targets of drop rules, ``facts`` what subjects are."""
 
@@ -215,6 +226,9 @@ class Proof:
                 if name.startswith("__") or any(name in file.said() for file in others):
                     return ""
                 why.add("no file says the method's name")
+                continue
+            if source is not None and repeated(self.files[module], after[module], name):
+                why.add("the same import above it stays")
                 continue
             if reader(after, module, name):
                 return ""

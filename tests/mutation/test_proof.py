@@ -214,3 +214,11 @@ def test_a_package_from_outside_is_not_the_module(tmp_path: Path) -> None:
     assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
     files["z.py"] = "import app\nimport torch\n\ntorch = app\nprint(torch.app)\n"
     assert reason(tmp_path, files, "app.py", without) == ""
+
+
+def test_an_import_that_stands_twice(tmp_path: Path) -> None:
+    files = FILES | {"m.py": "from used import other; A = other()\nfrom used import other; B = other()\n"}
+    assert "above it stays" in reason(tmp_path, files, "m.py", "from used import other; A = other()\nB = other()\n")
+    assert reason(tmp_path, files, "m.py", "A = other()\nfrom used import other; B = other()\n") == ""
+    files["m.py"] = "from used import other\nother = 1\nfrom used import other\nprint(other)\n"
+    assert reason(tmp_path, files, "m.py", "from used import other\nother = 1\nprint(other)\n") == ""
