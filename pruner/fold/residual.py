@@ -167,6 +167,7 @@ class Walker:
         self.red = self._early_red
         self.frozen: set[int] = set()
         self.module_scope = Scope(frozenset())
+        self._bound: dict[int, set[str]] = {}  # position of a statement -> see _binds
         self._elifs: set[int] = set()  # positions of `elif` whose head stays
 
     def _enter(self, scope: Scope) -> None:
@@ -324,6 +325,15 @@ class Walker:
             return first | second
         return 0
 
+    def _binds(self, block: Block) -> set[str]:
+        """:func:`_bound_in`, worked out once for each statement: it is asked for every name of a branch."""
+        names: set[str] = set()
+        for s in block:
+            if s[1] not in self._bound:
+                self._bound[s[1]] = _bound_in((s,))
+            names |= self._bound[s[1]]
+        return names
+
     def _alone(self, dead: Block, origin: V.Origin) -> None:
         """Locals that the dead arm stored too, and of which one store is left, are what that stores."""
         scope = self.local.stack[-1]
@@ -331,7 +341,7 @@ class Walker:
             return
         gone = {s[1] for _, block, _ in scope.removed for s in block}
         for name in sorted(_bound_in(dead) & scope.names - scope.params):
-            store = lone_store(name, scope.body, gone, _bound_in, _blocks, walrus_names)
+            store = lone_store(name, scope.body, gone, self._binds, _blocks, walrus_names)
             if store is None or store[1] >= dead[0][1] or not is_constant(store[4]):
                 continue
             known = self.ev.constant(store[4])

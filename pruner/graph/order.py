@@ -39,9 +39,11 @@ class Orders:
         import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
 
         self.marker = marker
-        self.graph = nx.DiGraph()  # of modules that are gone as well: they load what stays
+        self.graph = marker.leading  # of the last turn; of modules that are gone as well: they load what stays
         for module, state in list(marker.out.states.items()):
-            if not marker.drops.module(module):
+            if marker.led.get(module) is not state.eager and not marker.drops.module(module):
+                marker.led[module] = state.eager
+                self.graph.remove_edges_from([*self.graph.out_edges(module)])
                 self.graph.add_edges_from((module, p) for target in state.eager for p in parents(target))
         running = [module for module, state in marker.out.states.items() if state.executed and module in self.graph]
         self.cycle: dict[str, int] = {}  # of modules that run
