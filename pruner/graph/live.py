@@ -105,7 +105,7 @@ class Marker:
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
         self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
         self.leading = nx.DiGraph()  # of graph.order: what modules import, parents included
-        self.led: dict[str, Any] = {}  # module -> what of it is in there
+        self.led: dict[str, tuple[str, ...]] = {}  # module -> what of it is in there
         self.loading = nx.DiGraph()  # of graph.idle: what the imports that stay load
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists

@@ -41,8 +41,10 @@ class Orders:
         self.marker = marker
         self.graph = marker.leading  # of the last turn; of modules that are gone as well: they load what stays
         for module, state in list(marker.out.states.items()):
-            if marker.led.get(module) is not state.eager and not marker.drops.module(module):
-                marker.led[module] = state.eager
+            eager = tuple(state.eager)
+            if marker.led.get(module) != eager and not marker.drops.module(module):
+                marker.led[module] = eager
+                self.graph.add_node(module)  # of "p.c" that is not there, out_edges would look for "p", "." and "c"
                 self.graph.remove_edges_from([*self.graph.out_edges(module)])
                 self.graph.add_edges_from((module, p) for target in state.eager for p in parents(target))
         running = [module for module, state in marker.out.states.items() if state.executed and module in self.graph]
