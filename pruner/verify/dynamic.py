@@ -122,6 +122,7 @@ class Dynamic:
             for name in self.up.modules:
                 if name.startswith(f"{package}.") and any(fnmatchcase(name[len(package) + 1 :], g) for g in members):
                     self.reachable.setdefault(name, place)
+                    self.built.setdefault(name, place)
                     if not self.output.tree.has_module(name) and not self._ruled(name):
                         self.problems.append(f"{place}: a rule says that it loads {name}, which is gone")
 
