@@ -139,6 +139,8 @@ def _called(part: Any, inside: bool) -> set[Called]:
         tag = item[0]
         if tag.__class__ is str:
             size = len(item)
+            if size == 2 and tag == "c" and item[1].__class__ is not tuple:
+                continue  # a constant calls nothing; `f(c=g())` has a pair that begins as one
             if size == 3:
                 if tag in _CHAINS and item[2].__class__ is tuple:
                     for path in _before_calls(item[2]) if item[2] else ():
@@ -154,14 +156,7 @@ def _called(part: Any, inside: bool) -> set[Called]:
                 if tag == "def" and not inside:
                     stack += [inner for inner in (item[4], item[5]) if inner]
                     continue
-        for inner in item:
-            # A constant calls nothing; `f(c=g())` has a pair that begins as one.
-            if (
-                inner.__class__ is tuple
-                and inner
-                and (inner[0] != "c" or len(inner) != 2 or inner[1].__class__ is tuple)
-            ):
-                stack.append(inner)
+        stack += [inner for inner in item if inner.__class__ is tuple and inner]
     return found
 
 

@@ -104,7 +104,7 @@ def _run(
             looked_up = stack.enter_context(
                 beside(
                     options.jobs if reports else 1,
-                    lambda: remembered.looked_up(snapshot, policy, made, store, seen),
+                    lambda: (remembered.looked_up(snapshot, policy, made, store, seen), report.packed(snapshot, made)),
                 )
             )
             told = answer()
@@ -133,12 +133,13 @@ def _run(
                 tree = options.output.with_name(f"{options.output.name}.refuted") if refuted else options.output
 
                 def fill(folder: Path) -> None:
+                    found, sources = looked_up()
                     with ExitStack() as parts:
                         report.render(
-                            document, snapshot, outcome, folder, extra=extra, releases=releases, lines=lines,
+                            document, snapshot, outcome, folder, extra=extra, releases=releases, lines=lines, sources=sources,
                             parts=lambda part: parts.enter_context(beside(options.jobs, part)),
                         )  # fmt: skip
-                    for name, data in looked_up().items():
+                    for name, data in found.items():
                         if over is not None and name == stored.NAME:
                             data = stored.overlaid(data, patched(over, snapshot, made, tree))
                         (folder / name).write_bytes(data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ def render(
     extra: Mapping[str, bytes] | None = None,
     releases: Sequence[Mapping[str, Any]] = (),
     lines: Account | None = None,
+    sources: Iterable[tuple[str, str]] | None = None,
     parts: Callable[[Part], Callable[[], None]] = lambda part: part,
 ) -> None:
     """Write report.json, report.md, report.html, ledger.json, ledger.md and changes.diff into an existing empty folder.
@@ -38,7 +39,7 @@ def render(
     A tree whose sources register operations has operations.json and operations.md as well.
 
     ``extra`` and ``lines`` must be what :func:`pruner.report.build` was given. ``releases`` are the rows of a
-    ``matrix.json``. ``parts`` starts the writing of a file (in another process, say); what it gives is called
+    ``matrix.json``, ``sources`` what :func:`pruner.report.html.packed` gave. ``parts`` starts the writing of a file (in another process, say); what it gives is called
     when the file must be there.
 
     Raises PruneError: PR501 for a folder that is missing, not empty or not writable,
@@ -59,7 +60,7 @@ def render(
     counts = lines.counts
 
     def page() -> None:
-        _write(folder, PAGE, page_bytes(document, counts, outcome.removals, snapshot, outcome, releases))
+        _write(folder, PAGE, page_bytes(document, counts, outcome.removals, snapshot, outcome, releases, sources))
 
     begun = [parts(page), parts(lambda: write_changes(snapshot, outcome, folder, extra))]
     _write(folder, "report.json", document_bytes(document))

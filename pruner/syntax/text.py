@@ -127,7 +127,13 @@ def protected_lines(tree: ast.AST) -> set[int]:
                 lines.update(range(node.lineno + 1, node.end_lineno + 1))
         for value in node.__dict__.values():
             if type(value) is list:
-                stack += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
+                stack += [item for item in value if isinstance(item, ast.AST) and _may_hold(item)]
+            elif isinstance(value, ast.AST) and _may_hold(value):
                 stack.append(value)
     return lines
+
+
+def _may_hold(node: ast.AST) -> bool:
+    """May a string of several lines be in there? Not in what is on one line itself, but for a definition's decorators."""
+    line = getattr(node, "lineno", None)
+    return line is None or line != node.end_lineno or bool(getattr(node, "decorator_list", None))  # type: ignore[attr-defined]

@@ -5,5 +5,6 @@ as JSON inside. A content security policy in the page forbids every request.
 """
 
 from pruner.report.html.page import page_bytes
+from pruner.report.html.sources import packed
 
-__all__ = ["page_bytes"]
+__all__ = ["packed", "page_bytes"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib import resources
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from pruner.model import Outcome, Removal, Snapshot
 from pruner.report.count import FileCount
 from pruner.report.html.payload import payload
-from pruner.report.html.sources import chunks
+from pruner.report.html.sources import chunks, packed
 from pruner.report.html.trend import trend
 from pruner.report.html.whykept import ways
 from pruner.report.ledger import ordered
@@ -28,10 +28,11 @@ def page_bytes(
     snapshot: Snapshot,
     outcome: Outcome,
     releases: Sequence[Mapping[str, Any]] = (),
+    sources: Iterable[tuple[str, str]] | None = None,
 ) -> bytes:
     """``report.html``. Same input, same bytes; every name and line from upstream is escaped.
 
-    ``releases`` are the rows of ``matrix.json``, for the chart.
+    ``releases`` are the rows of ``matrix.json``, for the chart; ``sources`` the answer of :func:`packed`, when it is known.
     """
     places = {row.path: number for number, row in enumerate(counts)}
     folder = resources.files("pruner.report.html")
@@ -43,7 +44,7 @@ def page_bytes(
         "style": folder.joinpath("style.css").read_text("utf-8"),
         "trend": trend(releases, document["upstream"]["version"]),
         "data": _json(payload(document, counts, ordered(removals)) | {"ways": ways(snapshot, outcome, places)}),
-        "sources": "\n".join(chunks(snapshot, outcome, places)),
+        "sources": "\n".join(chunks(packed(snapshot, outcome) if sources is None else sources, places)),
         "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS),
     }
     parts["title"] = escape(parts["title"])

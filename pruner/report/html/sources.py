@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import compress
 
 from pruner.model import Edit, Outcome, Snapshot
@@ -24,25 +24,34 @@ Block = tuple[int, list[str], int, list[str]]
 """(first upstream line, upstream lines, first generated line, generated lines), 1-based."""
 
 
-def chunks(snapshot: Snapshot, outcome: Outcome, places: Mapping[str, int]) -> Iterator[str]:
-    """``<number of the file> <base64>`` lines for the page. ``places`` gives a path's number there."""
+def packed(snapshot: Snapshot, outcome: Outcome) -> list[tuple[str, str]]:
+    """(path, what the page unpacks for it), as many as there is room for."""
     room = MOST
     sizes = {file.path: file.size for file in snapshot.files if file.link is None}
-    edited = sorted(path for path in outcome.edits if path in sizes and path in places)
+    edited = sorted(path for path in outcome.edits if path in sizes)
     gone = sorted(
-        (p for p, data in outcome.files.items() if data is None and p in sizes and p in places and _text(p)),
+        (p for p, data in outcome.files.items() if data is None and p in sizes and _text(p)),
         key=lambda p: (sizes[p], p),
     )
+    found: list[tuple[str, str]] = []
     for path in (*edited, *gone):
         data = snapshot.read(path)
         blocks = list(_edited(data, outcome.edits[path])) if path in outcome.edits else list(_head(data))
         if not blocks:
             continue
-        packed = b64encode(compress(json.dumps(blocks, separators=(",", ":")).encode(), 6)).decode()
-        room -= len(packed) + 10
+        text = b64encode(compress(json.dumps(blocks, separators=(",", ":")).encode(), 6)).decode()
+        room -= len(text) + 10
         if room < 0:
-            return
-        yield f"{places[path]} {packed}"
+            break
+        found.append((path, text))
+    return found
+
+
+def chunks(sources: Iterable[tuple[str, str]], places: Mapping[str, int]) -> Iterator[str]:
+    """``<number of the file> <base64>`` lines for the page. ``places`` gives a path's number there."""
+    for path, text in sources:
+        if path in places:
+            yield f"{places[path]} {text}"
 
 
 def _text(path: str) -> bool:
