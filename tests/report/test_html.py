@@ -423,10 +423,10 @@ def test_the_sources_are_bounded(
 
     snap, outcome, _, _ = made
     places = {file.path: number for number, file in enumerate(snap.files)}
-    everything = list(sources.chunks(snap, outcome, places))
+    everything = list(sources.chunks(sources.packed(snap, outcome), places))
     assert everything[0].split()[0] == str(places["pkg/main.py"]), "edited files come first"
     monkeypatch.setattr(sources, "MOST", 2000)
-    some = list(sources.chunks(snap, outcome, places))
+    some = list(sources.chunks(sources.packed(snap, outcome), places))
     assert 0 < len(some) < len(everything) and sum(map(len, some)) <= 2000 and some == everything[: len(some)]
 
 
