@@ -45,11 +45,15 @@ def check_target(target: Path, *, force: bool = False) -> None:
 def check_paths(root: Path, output: Path, reports: Path | None) -> None:
     """Refuse an output that would replace upstream or the reports, or be read as upstream at the next run.
 
-    ``root`` is the upstream folder. Raises PruneError PR303.
+    ``root`` is the upstream folder. A folder without a name of its own is refused too. Raises PruneError PR303.
     """
     pairs = [("output", output, "upstream", root)]
     if reports is not None:
         pairs += [("reports", reports, "upstream", root), ("output", output, "reports", reports)]
+    for folder in (output, *([reports] if reports is not None else [])):
+        if not folder.name or not place(folder).name:  # "/", ".", "": a tree is built beside its place
+            text = "has no name of its own, and the tree is built beside it"
+            raise cannot(str(folder), "PR303", text, "name a folder, as in build/generated")
     for one, left, other, right in pairs:
         inner, outer = place(left), place(right)
         if inner == outer or outer in inner.parents or inner in outer.parents:

@@ -131,8 +131,8 @@ def abstract(world: ProgramWorld, module: str, stmt: Any) -> bool:
     return any(callee(world, module, d).startswith("abc.abstract") for d in stmt[4])
 
 
-def derives(world: ProgramWorld, module: str, stmt: Any, wanted: set[tuple[str, str]], depth: int = 0) -> bool:
-    """True when a base of the class, at any distance, is one of these classes."""
+def derives(world: ProgramWorld, module: str, stmt: Any, wanted: set[tuple[str, str]] | None, depth: int = 0) -> bool:
+    """True when a base of the class, at any distance, is one of these classes; None: any class of the tree."""
     for base in stmt[5]:
         if base[0] == "o" and base[1]:
             base = base[1][0]
@@ -141,13 +141,10 @@ def derives(world: ProgramWorld, module: str, stmt: Any, wanted: set[tuple[str, 
         symbol, rest = world.follow(module, base[1], tuple(step for step in base[2] if step[0] == "."))
         if symbol.kind != "binding" or rest:
             continue
-        if (symbol.module, symbol.name) in wanted or (
-            depth < 20
-            and any(
-                s.kind == "class" and derives(world, symbol.module, s.stmt, wanted, depth + 1)
-                for s in world.stores(symbol.module, symbol.name)
-            )
-        ):
+        stores = [s for s in world.stores(symbol.module, symbol.name) if s.kind == "class"]
+        if (symbol.module, symbol.name) in wanted if wanted is not None else stores:
+            return True
+        if depth < 20 and any(derives(world, symbol.module, s.stmt, wanted, depth + 1) for s in stores):
             return True
     return False
 

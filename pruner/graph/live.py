@@ -109,6 +109,7 @@ class Marker:
         self.loading = nx.DiGraph()  # of graph.idle: what the imports that stay load
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
+        self._any_listed = False  # it lists those of a class that is not known
         self.early = ImportTime(world, self._again)
         self._loads: dict[str, set[str]] = {}  # module → what function-level imports of it load
 
@@ -496,6 +497,8 @@ class Marker:
                 for name in names:
                     if name not in self.names_used:
                         self.use_name(name)
+                if "__subclasses__" in names and not self._subclasses(module, chain):
+                    self._any_listed = True
             if chain[0] == "b":
                 self.use_name(chain[1])
             if chain[0] in ("n", "b"):
@@ -510,6 +513,8 @@ class Marker:
             self.use_name(name)
         for name in sorted(dynamic.spellings(remains)):
             self.use_name(name)
+            self._any_listed |= name == "__subclasses__"
+        self._any_listed |= "__subclasses__" in remains.attributes or "__subclasses__" in remains.texts
         listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
         dynamic.texts(self, module, node, remains.texts, listing)
         if any(c[1] in ("eval", "exec") and c[0] == "n" and c[2][:1] != (".",) for c in remains.chains):
@@ -517,11 +522,18 @@ class Marker:
         dynamic.calls(self, module, node, remains.calls)
         dynamic.reflections(self, node, remains.reflected)
 
-    def _subclasses(self, module: str, root: str, path: tuple[str, ...]) -> None:
-        """``Base.__subclasses__()``: whatever derives from ``Base`` is asked for."""
+    def _subclasses(self, module: str, chain: Expr) -> bool:
+        """``Base.__subclasses__()``: whatever derives from ``Base`` is asked for. False when the class is not known."""
+        tag, root, path = chain
+        if tag not in ("n", "b"):  # cls.__subclasses__(), type(self).__subclasses__()
+            return False
         symbol, rest = self.world.follow(module, root, path)
-        if symbol.kind == "binding" and rest[:1] == (".__subclasses__",):
-            self._listed.add((symbol.module, symbol.name))
+        if symbol.kind != "binding" or rest[:1] != (".__subclasses__",):
+            return False
+        if not any(store.kind == "class" for store in self.world.stores(symbol.module, symbol.name)):
+            return False
+        self._listed.add((symbol.module, symbol.name))
+        return True
 
     def _gone_member(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
         """Live code that asks a class for the member which a rule drops."""
@@ -531,8 +543,6 @@ class Marker:
                 self.out.dropped_uses.append(DroppedUse(node, pos, name, rule))
 
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
-        if ".__subclasses__" in path:
-            self._subclasses(module, root, path)
         if self.world.gone and path:
             self._gone_member(module, root, path, node, pos)
         if module[0] == "=":
@@ -757,13 +767,13 @@ class Marker:
 
     def _keep_subclasses(self) -> bool:
         """Deriving from a class whose subclasses are listed has an effect."""
-        if not self._listed:
+        if not self._listed and not self._any_listed:
             return False
         found = False
         for module, state in list(self.out.states.items()):
             for item in state.items:
                 if item.kind == "class" and not item.effect and not item.dropped:
-                    if derives(self.world, module, item.stmt, self._listed):
+                    if derives(self.world, module, item.stmt, None if self._any_listed else self._listed):
                         item.effect = "listed as a subclass"
                         state.effects.append((item.stmt[1], item.effect))
                         found = True

@@ -104,7 +104,7 @@ class Liveness:
             return f"is bound elsewhere too, and {place} reads it"
         if module in self.dynamic.built and not name.startswith("_"):
             return f"may be asked of the module, which {self.dynamic.built[module]} loads by a built name"
-        found = self._spelled_out(claim) or self._got(claim)
+        found = self._spelled_out(claim) or self._got(claim) or self._subclass(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)
         if found:
@@ -115,6 +115,15 @@ class Liveness:
             self.licences["the name is other modules' own, though the module is held as an object"] += 1
         else:
             self.licences["the name is other modules' own, and no code holds the module as an object"] += 1
+        return ""
+
+    def _subclass(self, claim: Claim) -> str:
+        """``Base.__subclasses__()``, ``cls.__subclasses__()``: the classes that it gives are named nowhere."""
+        for module, base in claim.bases:
+            for path, line in self.named.get((module, f"{base}.__subclasses__"), ()):
+                return f"may be listed as a subclass of {base} in {path}:{line}"
+            for row in (*self.plain.get("__subclasses__", ()), *self.strings.get("__subclasses__", ())):
+                return f"may be listed as a subclass of {base} in {row.path}"
         return ""
 
     def _spelled_out(self, claim: Claim) -> str:

@@ -170,11 +170,14 @@ def compare_file(state: State, path: str) -> Compared:
 
 
 def _above(state: State, claim: Claim) -> Claim:
-    """With what is asked of upstream's text alone, which this process has read: the bases of a member's class."""
-    if claim.kind != "member":
-        return claim
-    bases = state.classes.ancestors(("symbol", claim.module, claim.name.rpartition(".")[0]))[1]
-    return replace(claim, above=tuple(sorted(bases)))
+    """With what is asked of upstream's text alone, which this process has read: bases of a class, or of a member's class."""
+    if claim.kind == "member":
+        bases = state.classes.ancestors(("symbol", claim.module, claim.name.rpartition(".")[0]))[1]
+        return replace(claim, above=tuple(sorted(bases)))
+    if claim.kind == "class":
+        own = state.classes.ancestors(("symbol", claim.module, claim.name))[0]
+        return replace(claim, bases=tuple((module, name) for _, module, name in own[1:]))
+    return claim
 
 
 @dataclass(slots=True)

@@ -128,6 +128,9 @@ def test_folders_must_not_overlap(tmp_path: Path) -> None:
         (tmp_path / "out", root / "reports"),
         (tmp_path / "out", tmp_path / "out/reports"),
         (tmp_path / "out/tree", tmp_path / "out"),
+        (Path("/"), None),
+        (Path(), None),
+        (tmp_path / "out", Path("/")),
     ]:
         with pytest.raises(PruneError, match="PR303"):
             check_paths(root, output, reports)
