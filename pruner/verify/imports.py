@@ -26,6 +26,7 @@ class Imports:
         self.world = world
         self.up = world.tree
         self.output = output
+        self.loaded = output.importers()
         self.problems: list[str] = []
         self.count = 0
         self.chains = 0
@@ -68,13 +69,28 @@ class Imports:
             self._starred(survey)
         for chain, line in sorted(survey.chains.items()):
             self.chains += 1
-            for _, _, missing in self.output.places(survey.path, chain):
+            passed: list[str] = []
+            for _, _, missing in self.output.places(survey.path, chain, passed):
                 if not missing:
                     continue
                 module, _, name = missing.rpartition(".")
                 if self.upstream_has(module, name) and not self.shadowed(survey, chain.partition(".")[0], line):
                     self._say(survey, line, f"reads {missing}, which is gone")
                     break
+            for module in passed:
+                if module not in self.loaded and self._loaded_upstream(module):
+                    self._say(survey, line, f"reads {module}, which no kept import loads any more")
+
+    def _loaded_upstream(self, module: str) -> bool:
+        """Does upstream's text of a kept module import this one, where no kept text names it as a string?"""
+        if any(module in survey.strings for survey in self.output.surveys.values()):
+            return False
+        kept = [name for name in self.up.modules if self.output.tree.has_module(name)]
+        return any(
+            module in (row.target, f"{row.target}.{row.symbol}") or row.target.startswith(f"{module}.")
+            for name in kept
+            for row in self.world.imports(name)
+        )
 
     def _starred(self, survey: Survey) -> None:
         """Names that a file reads and that only ``from x import *`` could have bound. No linter sees these."""

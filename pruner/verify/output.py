@@ -55,19 +55,22 @@ class Output:
             self._bound[path] = table
         return self._bound[path]
 
-    def places(self, path: str, chain: str) -> Iterator[tuple[Place, list[str], str]]:
+    def places(self, path: str, chain: str, passed: list[str] | None = None) -> Iterator[tuple[Place, list[str], str]]:
         """What a dotted chain in a file may denote: the place, the attributes left over, a missing step.
 
-        One answer for each import of the root name; the step is ``module.attr`` that does not exist.
+        One answer for each import of the root name; the step is ``module.attr`` that does not exist. ``passed``
+        takes the modules that are read as attributes of their packages, which binds no import of the package's own.
         """
         survey = self.surveys[path]
         root, *rest = chain.split(".")
         for row in self.imports_of(path).get(root, ()):
             if row.symbol is None:
                 whole = row.target if row.bound != row.target.partition(".")[0] else row.bound
-                yield self.walk(("module", whole), rest)
+                yield self.walk(("module", whole), rest, passed)
             elif row.symbol != "*":
-                yield self.walk(*self.step(("module", row.target), row.symbol, rest))
+                # `from pkg import mod` loads pkg.mod itself
+                loaded = self.tree.has_module(f"{row.target}.{row.symbol}")
+                yield self.walk(*self.step(("module", row.target), row.symbol, rest), None if loaded else passed)
         if root in survey.bound and survey.module and root not in self.imports_of(path):
             yield (survey.module, root), rest, ""
 
@@ -75,7 +78,9 @@ class Output:
         """One attribute further from a module."""
         return place, [name, *rest]
 
-    def walk(self, place: Place, attributes: list[str]) -> tuple[Place, list[str], str]:
+    def walk(
+        self, place: Place, attributes: list[str], passed: list[str] | None = None
+    ) -> tuple[Place, list[str], str]:
         """Follow attributes from module to module, through re-exports, as far as modules go."""
         rest = list(attributes)
         hops = 0
@@ -99,6 +104,8 @@ class Output:
                     place, rest = ("module", row.target), [str(row.symbol), *rest[1:]]
                 continue
             if self.tree.has_module(f"{module}.{name}"):
+                if passed is not None:
+                    passed.append(f"{module}.{name}")
                 place, rest = ("module", f"{module}.{name}"), rest[1:]
                 continue
             if not self.provides(module, name):
