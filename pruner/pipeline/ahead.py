@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
-from typing import Any, ParamSpec
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
 
 from pruner.verify.workers import die_with
 
 P = ParamSpec("P")
+K = TypeVar("K")
+V = TypeVar("V")
 _NICE = 19  # steps below the others: the least that Linux knows
 
 
@@ -52,6 +55,21 @@ class Ahead:
         if future is None or future.cancel() or not (wait or future.done()):
             return None
         return future.result()
+
+    def spread(
+        self, function: Callable[..., dict[K, V]], root: Path, batches: Sequence[tuple[str, ...]], *more: object
+    ) -> Callable[[], dict[K, V]]:
+        """Ask for ``function(root, batch, *more)`` of each batch of paths; the call gives what is known by then, together."""
+        for batch in batches:
+            self.send((function, batch), function, root, batch, *more)
+
+        def known() -> dict[K, V]:
+            found: dict[K, V] = {}
+            for batch in batches:
+                found |= self.result((function, batch), wait=False) or {}
+            return found
+
+        return known
 
     def close(self) -> None:
         """End the process; what is asked for later is worked out then."""

@@ -114,18 +114,7 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen |
 def look_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], Seen]:
     """Have upstream looked at; the call gives what is known by then."""
     prefix = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    batches = snapshot.batches(".py")
-    vendors = words(policy)
-    for batch in batches:
-        ahead.send(batch, _look, snapshot.root, batch, prefix, vendors)
-
-    def known() -> Seen:
-        found: Seen = {}
-        for batch in batches:
-            found |= ahead.result(batch, wait=False) or {}
-        return found
-
-    return known
+    return ahead.spread(_look, snapshot.root, snapshot.batches(".py"), prefix, words(policy))
 
 
 def _look(root: Path, paths: tuple[str, ...], prefix: str, vendors: frozenset[str]) -> Seen:

@@ -215,15 +215,8 @@ def _analysed(
 def _count_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], None]:
     """Have the check ``discard`` count in upstream what it will look for; the call takes what is there by then."""
     texts = tuple(f"{target.kind}:{target.text}" for target in policy.discards if target.kind == "name")
-    batches = snapshot.batches(".py")
-    for index, batch in enumerate(batches):
-        ahead.send(("discard", index), count_ahead, snapshot.root, batch, texts)
-
-    def take() -> None:
-        for index in range(len(batches)):
-            take_counts(ahead.result(("discard", index), wait=False) or {})
-
-    return take
+    counted = ahead.spread(count_ahead, snapshot.root, snapshot.batches(".py"), texts)
+    return lambda: take_counts(counted())
 
 
 def _place(row: Finding) -> tuple[str, int, str, str]:

@@ -35,7 +35,7 @@ class Lost:
         self.world = liveness.world
         self.up = self.world.tree
         self.output = output
-        self.importers = output.importers() | {m for m in liveness.dynamic.reachable if output.tree.has_module(m)}
+        self.importers = liveness.imports.loaded | {m for m in liveness.dynamic.reachable if output.tree.has_module(m)}
         self.problems: list[str] = []
         self.count = 0
         self._cause: dict[str, str] = {}
