@@ -22,10 +22,11 @@ V = TypeVar("V")
 _NICE = 19  # steps below the others: the least that Linux knows
 
 
-def _start(parent: int) -> None:
+def step_back(parent: int, steps: int = _NICE) -> None:
+    """What a new process does first that must not hold up ``parent``, whose end is its own."""
     die_with(parent)
     with suppress(OSError, AttributeError):
-        os.nice(_NICE)
+        os.nice(steps)
 
 
 class Ahead:
@@ -39,7 +40,7 @@ class Ahead:
         self._sent: dict[Hashable, Future[Any]] = {}
         if jobs > 1:
             context = multiprocessing.get_context("fork")
-            self._pool = ProcessPoolExecutor(1, context, initializer=_start, initargs=(os.getpid(),))
+            self._pool = ProcessPoolExecutor(1, context, initializer=step_back, initargs=(os.getpid(),))
 
     def send(self, key: Hashable, function: Callable[P, object], *arguments: P.args, **more: P.kwargs) -> None:
         """Ask for ``function(*arguments)`` under ``key``; nothing happens when there is no process for it."""

@@ -14,10 +14,11 @@ from pathlib import Path
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot, import_path
 from pruner.model.ir import imports_in
+from pruner.pipeline.ahead import step_back
 from pruner.scan import summary as scan
 from pruner.scan.summary import Summary
-from pruner.verify.workers import die_with
 
+_NICE = 5  # steps: marking is one thread's work, and with two helpers on two processors it got two thirds of one
 _ENCODING = "its encoding is not UTF-8"
 
 Lowered = tuple[bytes, str, int]  # (marshalled form, status, lines) of one file
@@ -82,7 +83,7 @@ class Loader:
         self.loaded: Callable[[str], None] = lambda path: None  # hears of every file that is asked for
         if jobs > 1 and len(self.paths) > 200:
             self._pool = ProcessPoolExecutor(
-                jobs, multiprocessing.get_context("fork"), initializer=die_with, initargs=(os.getpid(),)
+                jobs, multiprocessing.get_context("fork"), initializer=step_back, initargs=(os.getpid(), _NICE)
             )
 
     def load(self, module: str) -> Summary | None:

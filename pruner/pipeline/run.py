@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,13 @@ class RunOptions:
 def run(options: RunOptions, progress: Progress) -> RunResult:
     """Prune, check, write. Raises PruneError when the input cannot be worked on."""
     progress("read upstream", 0.0)
-    policy = remembered.read_policy(options.rules, options.cache if options.cache != Path() else None)
-    snapshot = open_snapshot(options.upstream, options.cache)
-    return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None)
+    with closing(Ahead(options.jobs)) as ahead:
+        ahead.send("rules", read_ahead, options.rules)  # the checks read them on their own
+        # Rules are told of first: what is wrong with them is nearer to the user than what is wrong with a release.
+        with beside(options.jobs, lambda: open_snapshot(options.upstream, options.cache)) as opened:
+            policy = remembered.read_policy(options.rules, options.cache if options.cache != Path() else None)
+            snapshot = opened()
+        return _run(snapshot, select(policy, snapshot.origin.version), options, progress, options.rules, None, ahead)
 
 
 @collector_paused()
@@ -75,7 +79,7 @@ def run_case(folder: Path, out: Path, jobs: int) -> RunResult:
         raise cannot(str(folder), "PR001", "holds no facts.yaml", "a case is a folder with in/ and facts.yaml")
     snapshot = read_tree(folder / "in", "case")
     options = RunOptions((), None, out, None, jobs, False, True, Path())
-    return _run(snapshot, load_case(facts), options, lambda _stage, _share: None, (), facts)
+    return _run(snapshot, load_case(facts), options, lambda _stage, _share: None, (), facts, Ahead(1))
 
 
 def _run(
@@ -85,6 +89,7 @@ def _run(
     progress: Progress,
     rules: Sequence[Path],
     facts: Path | None,
+    ahead: Ahead,
 ) -> RunResult:
     emit.check_paths(snapshot.root, options.output, options.reports)
     emit.check_target(options.output, force=options.force)
@@ -96,7 +101,7 @@ def _run(
         store = options.cache if options.cache != Path() else None
         with ExitStack() as stack:
             outcome, seen, answer = _analysed(
-                snapshot, policy, options, progress, (package, name, below), rules, facts, stack
+                snapshot, policy, options, progress, (package, name, below), rules, facts, stack, ahead
             )
             if modules and all(outcome.files.get(path, b"") is None for path, _ in modules.values()):
                 raise nothing_kept(policy)
@@ -166,6 +171,7 @@ def _analysed(
     rules: Sequence[Path],
     facts: Path | None,
     stack: ExitStack,
+    ahead: Ahead,
 ) -> tuple[Outcome, inventory.Seen, Callable[[], remembered.Told]]:
     """The outcome, made or remembered; what is known of upstream for the inventory; what the tables of both trees tell.
 
@@ -181,9 +187,6 @@ def _analysed(
     known = cache.load(store, key, Outcome) if store is not None else None
     if known is not None:
         return known, {}, lambda: told(known)
-    ahead = Ahead(options.jobs)
-    stack.callback(ahead.close)
-    ahead.send("rules", read_ahead, rules)  # the checks read them on their own
     look: list[Callable[[], inventory.Seen]] = []
     tables: list[Callable[[], remembered.Told]] = []
     counts: list[Callable[[], None]] = []
