@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import OUTPUT, REPORTS, RULES, json_option, path_type, print_json
+from pruner.cli.options import OUTPUT, RULES, json_option, path_type, print_json, reports_of
+from pruner.console import Screen
 from pruner.errors import ExitCode
 
 
@@ -20,7 +22,12 @@ from pruner.errors import ExitCode
     "--upstream", type=path_type(exists=True), metavar="DIR", help="Unpacked upstream: `prune fetch` prints it."
 )
 @click.option("--output", type=path_type(), default=OUTPUT, show_default=True, metavar="DIR", help="The pruned tree.")
-@click.option("--reports", type=path_type(), default=REPORTS, show_default=True, help="Where parity/ is written.")
+@click.option(
+    "--reports",
+    type=path_type(),
+    metavar="DIR",
+    help="The run's reports; parity/ is written there.  [default: reports]",
+)
 @click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
 @click.option("--work", type=path_type(), metavar="DIR", help="Checkpoints, JIT caches and logs of --gpu.")
 @click.option(
@@ -34,7 +41,7 @@ def parity(
     plan: bool,
     upstream: Path | None,
     output: Path,
-    reports: Path,
+    reports: Path | None,
     rules: Path,
     work: Path | None,
     arguments: str,
@@ -43,37 +50,50 @@ def parity(
     """Compare upstream's server with the pruned one: tokens, log-probabilities, HTTP bodies, executed lines.
 
     A GPU host needs the two trees, SGLang's dependencies and this package's `pruner/parity`; `python -m
-    pruner.parity` there needs nothing else of prune. Exit codes: 0 nothing differs, 2 cannot run, 3 a cell differs.
+    pruner.parity` there needs nothing else of prune. Exit codes: 0 all that was compared is alike, 1 something could not
+    be compared, 2 cannot run, 3 a cell differs or an executed line is missing.
     """
     from pruner.parity.__main__ import main as on_host
 
     if plan:
         return on_host(["plan"])
-    if bench and not gpu:
-        raise click.UsageError("--bench: measures on this host's cards, so it needs --gpu")
-    if not gpu and not collect:
-        raise click.UsageError("one of --gpu, --collect, --plan")
+    if not gpu:
+        for name, given in (("--bench", bench), ("--work", work), ("--arguments", arguments)):
+            if given:
+                raise click.UsageError(f"{name}: is for what runs on this host's cards, so it needs --gpu")
+        if not collect:
+            raise click.UsageError("one of --gpu, --collect, --plan")
     if upstream is None:
         raise click.UsageError("--upstream: the folder that holds upstream's sglang/")
+    try:
+        further = shlex.split(arguments)
+    except ValueError as error:
+        raise click.UsageError(f"--arguments: {error}") from None
+    from pruner.parity.driver import verdict
+    from pruner.parity.results import collect as take
+    from pruner.pipeline.trace import opened
+    from pruner.source import default_cache
+
+    reports = reports or reports_of(output)
+    # Before the cards: a run whose results cannot be judged is known at once, not after an hour.
+    judge = opened(output, reports, rules, str(upstream), default_cache()).judge
     folders = list(collect)
     code = 0
     if gpu:
         place = work or Path(".cache/parity")
         words = [str(upstream), str(output), "--work", str(place), "--results", str(place / "results")]
-        code = on_host([*(["bench", *words, "--model", bench] if bench else ["run", *words]), *arguments.split()])
+        code = on_host([*(["bench", *words, "--model", bench] if bench else ["run", *words]), *further])
         folders.append(place / "results")
     if code == ExitCode.CANNOT_RUN:
         return code
-    from pruner.parity.results import collect as take
-    from pruner.pipeline.trace import opened
-    from pruner.source import default_cache
-
-    judge = opened(output, reports, rules, str(upstream), default_cache()).judge
-    summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports)
+    notes = Screen().diagnostics
+    summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports, notes)
     if as_json:
         print_json(summary)
     else:
         click.echo((reports / "parity" / "summary.md").read_text("utf-8"))
-    differs = any(cell["result"] == "differs" for cell in summary["cells"].values())
-    missing = summary.get("executed", {}).get("missing", 0)
-    return ExitCode.REFUTED if differs or missing else ExitCode.CLEAN
+    cells = [cell["result"] for cell in summary["cells"].values()]
+    failed = any("failed" in figures for figures in summary["bench"].values())
+    if summary.get("executed", {}).get("missing", 0):
+        return ExitCode.REFUTED
+    return max(code, verdict(cells) if cells else 0, 1 if failed else 0)

@@ -12,16 +12,28 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from pruner.parity.bench import BENCHES, Plan, measure
-from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS, Cell
-from pruner.parity.driver import ALIKE, SCHEMA, Run, make_checkpoints
+from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS
+from pruner.parity.driver import ALIKE, SCHEMA, Run, append, finished, make_checkpoints, verdict
 from pruner.parity.loads import LOADS
 from pruner.parity.meeting import MEETINGS, meet
 from pruner.parity.server import Host, card
+
+
+def count(text: str) -> int:
+    """An argument that is a number of things, at least one."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def names(text: str) -> list[str]:
+    return list(filter(None, text.split(",")))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -36,22 +48,22 @@ def parser() -> argparse.ArgumentParser:
         command.add_argument("--results", type=Path, required=True)
         command.add_argument("--site", type=Path, help="packages that this Python lacks")
         command.add_argument("--seconds", type=float, default=3600.0, help="start nothing that cannot end by then")
-        command.add_argument("--only", default="", help="names of cells or benches, with commas, in order")
-        command.add_argument("--skip", default="", help="names left out, with commas")
-        command.add_argument("--slots", type=int, default=4, help="cells at once")
+        command.add_argument("--only", type=names, default=[], help="names, with commas, in order; run again too")
+        command.add_argument("--skip", type=names, default=[], help="names left out, with commas")
+        command.add_argument("--slots", type=count, default=4, help="cells at once")
         command.add_argument("--limit", type=float, default=240.0, help="seconds a cell may take")
         command.add_argument("--cards", type=int, default=0, help="only cells that need so many cards")
         command.add_argument("--no-trace", action="store_true", help="do not record executed lines")
         if name == "bench":
             command.add_argument("--model", choices=sorted(LOADS), default="tiny", help="what the speed is measured on")
-            command.add_argument("--pairs", type=int, default=6, help="processes of each tree")
+            command.add_argument("--pairs", type=count, default=6, help="processes of each tree")
             command.add_argument("--runs", type=int, default=0, help="runs of each process; 0: the benchmark's own")
     commands.add_parser("plan")
     return top
 
 
 def main(words: Sequence[str]) -> int:
-    """0 when nothing differs, 3 when a cell does, 2 for faults of the call."""
+    """0 when all that ran is alike, 1 when something could not be compared, 3 when a cell differs, 2: cannot run."""
     options = parser().parse_args(words)
     if options.command == "plan":
         for cell in CELLS:
@@ -63,66 +75,94 @@ def main(words: Sequence[str]) -> int:
     trees = {"upstream": options.upstream.resolve(), "output": options.output.resolve()}
     for side, tree in trees.items():
         if not (tree / "sglang" / "__init__.py").is_file():
-            print(f"{side}: {tree.name} holds no sglang/", file=sys.stderr)
-            return 2
+            return cannot(f"{side}: {tree.name} holds no sglang/")
+    kinds = {"run": ("cell", [cell.name for cell in CELLS]), "bench": ("bench", list(BENCHES))}
+    kind, known = kinds.get(options.command, ("meeting", [one.name for one in MEETINGS]))
+    if unknown := sorted({*options.only, *options.skip} - set(known)):
+        return cannot(f"no {kind} is called {', '.join(unknown)}; there are {', '.join(known)}")
+    chosen = [name for name in options.only or known if name not in options.skip]
     host = Host(options.work.resolve(), options.site.resolve() if options.site else None)
     run = Run(host, trees, options.results.resolve(), options.seconds, options.slots, options.limit)
     run.trace = not options.no_trace
-    only, skip = list(filter(None, options.only.split(","))), set(options.skip.split(","))
-    if options.command == "meet":
-        chosen = [one for one in MEETINGS if (one.name in only or not only) and one.name not in skip]
-        worst = 0
-        for record in meet(host, trees, run.results, chosen, options.slots, options.limit):
-            print(json.dumps(record), flush=True)
-            worst = max(worst, 3 if record["result"] == "differs" else 0)
-        return worst
-    if options.command == "run":
-        return cells(run, only, skip, options.cards)
-    return benches(run, Plan(LOADS[options.model], options.pairs, options.runs), only, skip)
+    try:
+        host.prepare()
+        run.results.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        return cannot(f"{error.filename}: cannot be written: {error.strerror}")
+    try:
+        if options.command == "bench":
+            return benches(run, Plan(LOADS[options.model], options.pairs, options.runs), chosen)
+        cards = int(card()["count"])
+        if cards < (2 if options.command == "meet" else 1):
+            return cannot(f"a {kind} needs more cards than the {cards} that nvidia-smi lists")
+        return meetings(run, chosen) if options.command == "meet" else cells(run, chosen, options)
+    except ModuleNotFoundError as error:
+        return cannot(f"this Python has no {error.name}, which the checkpoints are made with; use the server's")
 
 
-def cells(run: Run, only: Sequence[str], skip: set[str], cards: int) -> int:
-    """Run the chosen cells, in the order in which they are named: the longest first fills the slots best."""
+def cannot(text: str) -> int:
+    """Say why nothing was run."""
+    print(text, file=sys.stderr)
+    return 2
+
+
+def meetings(run: Run, chosen: Collection[str]) -> int:
+    """Run the chosen meetings. What the others are held to is upstream's with itself, so that one runs with each."""
+    results = []
+    wanted = [one for one in MEETINGS if one.name in chosen]
+    if not wanted:
+        return cannot("no meeting is left to run")
+    for record in meet(run.host, run.trees, run.results, wanted, run.slots, run.limit):
+        print(json.dumps(record), flush=True)
+        results.append(record["result"])
+    return verdict(results)
+
+
+def cells(run: Run, names: Sequence[str], options: argparse.Namespace) -> int:
+    """Run the chosen cells, in the order in which they are named: the longest first fills the slots best.
+
+    Without ``--only``, those that the results folder has an answer of for this build are not run again.
+    """
     known = {cell.name: cell for cell in CELLS}
-    if unknown := sorted(set(only) - set(known)):
-        print(f"no cell is called {unknown}", file=sys.stderr)
-        return 2
-
-    def chosen(cell: Cell) -> bool:
-        return cell.name not in skip and (not cards or cell.cards == cards)
-
-    worst = 0
-    for record in run.run([known[name] for name in only or known if chosen(known[name])]):
+    done = {} if options.only else finished(run)
+    chosen = [known[name] for name in names if not options.cards or known[name].cards == options.cards]
+    had = [cell.name for cell in chosen if cell.name in done]
+    if had:
+        print(f"{len(had)} cells of this build are in {run.results.name} already; --only runs one again", flush=True)
+    left = [cell for cell in chosen if cell.name not in done]
+    if not chosen:
+        return cannot("no cell is left to run")
+    results = [done[name] for name in had]
+    for record in run.run(left) if left else ():
         bad = {name: row["result"] for name, row in record.get("groups", {}).items() if row["result"] not in ALIKE}
         print(f"{record['cell']}: {record['result']} {record['seconds']} s {record.get('why', '')} {bad}", flush=True)
         print(f"   {record.get('startup seconds')} {record.get('host MiB')} {record.get('card MiB')}", flush=True)
-        worst = max(worst, 3 if record["result"] == "differs" else 0)
-    return worst
+        results.append(record["result"])
+    return verdict(results)
 
 
-def benches(run: Run, plan: Plan, only: Sequence[str], skip: set[str]) -> int:
+def benches(run: Run, plan: Plan, chosen: Collection[str]) -> int:
     """Run the chosen benches, one at a time. A line after each wave: the last of a bench has all of it."""
-    if unknown := sorted(set(only) - set(BENCHES)):
-        print(f"no bench is called {unknown}", file=sys.stderr)
-        return 2
-    run.host.prepare()
-    run.results.mkdir(parents=True, exist_ok=True)
+    if not chosen:
+        return cannot("no bench is left to run")
     run.card = card()
     load = plan.load
     if load.model is None:
         make_checkpoints(run.host, [load.cell])
     load.write(run.model(load.cell))
+    without = set(chosen)
     for name in BENCHES:
-        if (only and name not in only) or name in skip or run.left() < 45:
+        if name not in chosen or run.left() < 45:
             continue
         start = time.monotonic()
         for label, figures in measure(run, plan, name):
             record: dict[str, Any] = {"schema": SCHEMA, "bench": label, "card": run.card, "figures": figures}
             record["seconds"] = round(time.monotonic() - start, 1)
-            with (run.results / "bench.jsonl").open("a") as file:
-                file.write(json.dumps(record, sort_keys=True) + "\n")
+            record["build"] = run.build()
+            append(run.results / "bench.jsonl", record)
             print(json.dumps(record), flush=True)
-    return 0
+            (without.add if "failed" in figures else without.discard)(name)
+    return 1 if without else 0
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ A result is written as soon as its cell ends; a run that is cut leaves what it f
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import re
 import shutil
 import tarfile
 import threading
@@ -30,6 +32,7 @@ Json = Mapping[str, Any]
 SIDES = ("upstream", "output")
 RESULTS, TRACES, LOGS = "cells.jsonl", "traces.tar", "logs.tar"
 ALIKE = ("identical", "refused as stated")
+COMPARED = ("identical", "unstable", "differs")
 LEAST = 60.0  # seconds without which no cell is started
 ROUNDS = 3  # more, of groups that were not alike
 SETTLE = 2.5  # seconds in which tracers write once more
@@ -71,6 +74,7 @@ class Run:
             slot = self.free.pop(0)
         start = time.monotonic()
         record: dict[str, Any] = {"schema": SCHEMA, "cell": cell.name, "card": self.card, "options": cell.options()}
+        record["build"] = self.build()
         try:
             if int(self.card["count"]) < cell.cards:
                 record["result"], record["why"] = "not run", f"needs {cell.cards} cards"
@@ -84,9 +88,12 @@ class Run:
         with self.lock:
             self.free.append(slot)
             if record.get("why") != "no time left":
-                with (self.results / RESULTS).open("a") as file:
-                    file.write(json.dumps(record, sort_keys=True) + "\n")
+                append(self.results / RESULTS, record)
         return record
+
+    def build(self) -> dict[str, str]:
+        """The digest of each side's tree; empty for upstream's."""
+        return {side: build_of(tree) for side, tree in self.trees.items()}
 
     def pair(self, cell: Cell, slot: int) -> dict[str, Any]:
         """Start both servers, ask both, stop both, compare."""
@@ -241,9 +248,50 @@ def merge(folder: Path) -> dict[str, Any]:
     return {"processes": modules, "modules": sorted(held), "lines": found}
 
 
+def append(path: Path, record: Json) -> None:
+    """Append a row. After half a row, which a cut leaves, a new line begins: the two would be one that nobody can read."""
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, 2)
+            if file.read() != b"\n":
+                file.write(b"\n")
+        file.write(json.dumps(record, sort_keys=True).encode() + b"\n")
+
+
+def finished(run: Run) -> dict[str, str]:
+    """Cells that the results folder has an answer of, by the build that would run now: name -> result."""
+    path, found = run.results / RESULTS, {}
+    for line in path.read_bytes().splitlines() if path.is_file() else ():
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # half a row is no answer
+            row = json.loads(line)
+            if row["build"] == run.build() and row["schema"] == SCHEMA and row["result"] in COMPARED:
+                found[row["cell"]] = row["result"]
+    return found
+
+
+def verdict(results: Sequence[str]) -> int:
+    """Exit code: 3 when one differs, 1 when one could not be compared or none was, else 0."""
+    if "differs" in results:
+        return 3
+    compared = any(result in (*COMPARED, *ALIKE) for result in results)
+    return 1 if not compared or {"failed", "refused by both"} & set(results) else 0
+
+
+def build_of(tree: Path) -> str:
+    """The digest that a generated tree's servers show; empty for upstream's tree."""
+    guard = tree / "sglang" / "_prune_guard.py"
+    found = re.search(r'^DIGEST = "([^"]*)"', guard.read_text("utf-8"), re.M) if guard.is_file() else None
+    return found[1] if found else ""
+
+
 def add(archive: Path, name: str, data: bytes) -> None:
-    """Append one member; the archive is whole after each call."""
-    with tarfile.open(archive, "a") as file:
-        member = tarfile.TarInfo(name)
-        member.size = len(data)
-        file.addfile(member, BytesIO(data))
+    """Append one member; the archive is whole after each call. One that a cut left in half is put aside."""
+    member = tarfile.TarInfo(name)
+    member.size = len(data)
+    try:
+        with tarfile.open(archive, "a") as file:
+            file.addfile(member, BytesIO(data))
+    except tarfile.ReadError:
+        archive.replace(archive.with_name(f"{archive.name}.cut"))
+        with tarfile.open(archive, "w") as file:
+            file.addfile(member, BytesIO(data))

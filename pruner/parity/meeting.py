@@ -8,7 +8,6 @@ Blind to a network between the two: both run on one host, over its loopback and 
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import time
@@ -22,6 +21,7 @@ from pruner.parity import checkpoint
 from pruner.parity.cells import BASE, TWO
 from pruner.parity.client import Client
 from pruner.parity.compare import digest, tokens
+from pruner.parity.driver import append
 from pruner.parity.requests import BATCH, MODEL, Request, generate, prompt
 from pruner.parity.server import Host, Server, card
 
@@ -107,8 +107,7 @@ def meet(
         made = pool.map(lambda pair: one(host, known, pair[1], FIRST_PORT + 400 * pair[0], limit), enumerate(chosen))
         for record in judged(made):
             record["card"] = cards
-            with (results / RESULTS).open("a", encoding="utf-8") as file:
-                file.write(json.dumps(record, sort_keys=True) + "\n")
+            append(results / RESULTS, record)
             yield record
 
 

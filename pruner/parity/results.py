@@ -2,67 +2,84 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import re
-import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from pruner.errors import cannot
+from pruner.errors import Diagnostic, cannot
 from pruner.parity.cells import CELLS, NOT_RUN
+from pruner.parity.driver import SCHEMA
+from pruner.parity.records import Record, gather
 from pruner.parity.tightness import Lines, tightness, together
 
-SCHEMA = "prune-parity/1"
-CELL_FILES, TRACES, BENCH = "cells.jsonl", "traces.tar", "bench.jsonl"
-QUOTED = re.compile(r"[\w./-]+\.py\b")
 SHOWN = 60
-Record = dict[str, Any]
+NOT_RECORDED = "not recorded"
 Judge = Callable[[Lines], Record]  # executed lines -> their classes, causes, and the places that are missing
 
 
-def collect(folders: Sequence[Path], upstream: Path, output: Path, judge: Judge, reports: Path) -> Record:
+def collect(
+    folders: Sequence[Path],
+    upstream: Path,
+    output: Path,
+    judge: Judge,
+    reports: Path,
+    tell: Callable[[Sequence[Diagnostic]], None] = lambda _: None,
+) -> Record:
     """Take what runs left in ``folders`` (later ones win) into ``reports/parity``; the summary.
 
-    ``judge`` is asked of each cell's executed lines and of all together. Raises :class:`pruner.errors.PruneError`
-    when a folder holds no results or the output no manifest.
+    ``judge`` is asked of each cell's executed lines and of all together; ``tell`` hears what was left out. Raises
+    :class:`pruner.errors.PruneError` when a folder holds no results of this output (see :func:`gather`), the output has
+    no manifest, or ``reports/parity`` cannot be written.
     """
     manifest = _manifest(output)
-    place = reports / "parity"
-    place.mkdir(parents=True, exist_ok=True)
-    records, benches, traces = gather(folders)
+    found = gather(folders, upstream, str(manifest.get("digest", "")))
+    tell(found.notes)
     identity = {
         "upstream": manifest["upstream"]["snapshot"],
         "rules": manifest["rules"]["digest"],
         "output": hashlib.sha256((output / "PRUNED.json").read_bytes()).hexdigest(),
     }
-    for name, record in records.items():
-        record["trees"] = identity
-        seen = traces.get(name)
+    written: dict[str, Record] = {}
+    for name, record in found.records.items():
+        record["trees"] = of_trees(record, identity)
+        seen = found.traces.get(name)
         if seen:
             record["modules"] = {side: seen[side]["processes"] for side in seen}
             record["modules"]["all"] = {side: len(seen[side]["modules"]) for side in seen}
             record["executed"] = executed(judge(seen["upstream"]["lines"]))
-        write(place / f"{name}.json", record)
-    for name, record in benches.items():
-        record["trees"] = identity
-        write(place / f"bench-{name}.json", record)
-    union = together(seen["upstream"]["lines"] for seen in traces.values())
+        written[f"{name}.json"] = record
+    for name, record in found.benches.items():
+        record["trees"] = of_trees(record, identity)
+        written[f"bench-{name}.json"] = record
+    union = together(seen["upstream"]["lines"] for seen in found.traces.values())
     summary: Record = {
         "schema": SCHEMA,
         "trees": identity,
-        "cells": {name: row(record) for name, record in sorted(records.items())},
-        "not run": not_run(records),
-        "bench": {name: record["figures"] for name, record in sorted(benches.items())},
+        "cells": {name: row(record) for name, record in sorted(found.records.items())},
+        "not run": not_run(found.records),
+        "bench": {name: record["figures"] for name, record in sorted(found.benches.items())},
     }
+    if unknown := [name for name, one in sorted(found.benches.items()) if one["trees"]["output"] == NOT_RECORDED]:
+        summary["bench of a build not recorded"] = unknown
     if union:
         summary["executed"] = executed(judge(union))
         summary["tightness"] = tightness(union, manifest, upstream)
-    write(place / "summary.json", summary)
-    (place / "summary.md").write_text(markdown(summary), encoding="utf-8")
+    written["summary.json"] = summary
+    place = reports / "parity"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name, record in written.items():
+            write(place / name, record)
+        (place / "summary.md").write_text(markdown(summary), encoding="utf-8")
+    except OSError as error:
+        raise cannot(str(place), "PR310", f"cannot be written: {error.strerror}", "name another --reports") from None
     return summary
+
+
+def of_trees(record: Record, identity: Mapping[str, str]) -> Record:
+    """The trees that a record speaks of; the output's is not known where the record does not name it."""
+    return dict(identity) if {"build", "prune digest"} & set(record) else {**identity, "output": NOT_RECORDED}
 
 
 def executed(verdict: Record) -> Record:
@@ -74,46 +91,12 @@ def _manifest(output: Path) -> Record:
     path = output / "PRUNED.json"
     if not path.is_file():
         raise cannot(str(output), "PR306", "holds no PRUNED.json, so it is not an output of prune", "run prune first")
-    found: Record = json.loads(path.read_text("utf-8"))
+    try:
+        found: Record = json.loads(path.read_bytes())
+        _ = found["upstream"]["snapshot"], found["rules"]["digest"], found["files"].items()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise cannot(str(path), "PR306", f"not a manifest ({type(error).__name__})", "run prune again") from None
     return found
-
-
-def gather(folders: Sequence[Path]) -> tuple[dict[str, Record], dict[str, Record], dict[str, Record]]:
-    """Records of cells and benches, and traces, by name."""
-    records: dict[str, Record] = {}
-    benches: dict[str, Record] = {}
-    traces: dict[str, Record] = {}
-    for folder in folders:
-        if not (folder / CELL_FILES).is_file() and not (folder / BENCH).is_file():
-            raise cannot(
-                str(folder), "PR601", "holds no results of a parity run", "expected cells.jsonl or bench.jsonl"
-            )
-        for record in rows(folder / CELL_FILES):
-            if record["result"] != "not run" or record["cell"] not in records:
-                records[record["cell"]] = record
-        benches.update((record["bench"], record) for record in rows(folder / BENCH))
-        if (folder / TRACES).is_file():
-            traces.update(members(folder / TRACES))
-    known = {cell.name for cell in CELLS}
-    return {name: record for name, record in records.items() if name in known}, benches, traces
-
-
-def rows(path: Path) -> Iterator[Record]:
-    """The rows of a JSON lines file; a last line that a cut left in half is no row."""
-    for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue
-
-
-def members(archive: Path) -> Iterator[tuple[str, Record]]:
-    """Traces of an archive, by cell."""
-    with tarfile.open(archive) as file:
-        for member in file:
-            data = file.extractfile(member)
-            if data is not None and member.name.endswith(".json.gz"):
-                yield member.name.removesuffix(".json.gz"), json.loads(gzip.decompress(data.read()))
 
 
 def row(record: Record) -> Record:
@@ -129,7 +112,9 @@ def row(record: Record) -> Record:
         "requests": sum(group["requests"] for group in groups.values()),
         "tokens": sum(group.get("tokens", 0) for group in groups.values()),
     }
-    for key in ("why", "host MiB", "card MiB", "modules"):
+    if record["trees"]["output"] == NOT_RECORDED:
+        made["build"] = NOT_RECORDED
+    for key in ("earlier", "why", "host MiB", "card MiB", "modules"):
         if key in record:
             made[key] = record[key]
     if "executed" in record:
@@ -139,8 +124,13 @@ def row(record: Record) -> Record:
 
 def not_run(records: Mapping[str, Record]) -> list[list[str]]:
     """Cells without a result, and what no card at hand can run."""
-    left = [cell for cell in CELLS if records.get(cell.name, {"result": "not run"})["result"] == "not run"]
-    cells = [[cell.name, f"{cell.cards} card(s); no time was left"] for cell in left]
+    none: Record = {"result": "not run"}
+    found = [(cell, records.get(cell.name, none)) for cell in CELLS]
+    cells = [
+        [cell.name, f"{cell.cards} card(s); {record.get('why', 'no result of it is here')}"]
+        for cell, record in found
+        if record["result"] == "not run"
+    ]
     return cells + [list(row) for row in NOT_RUN]
 
 
@@ -153,21 +143,25 @@ def markdown(summary: Record) -> str:
     lines = [
         "# Parity on GPUs",
         "",
-        "| cell | result | requests | tokens | lines run, missing |",
-        "|---|---|---|---|---|",
+        "| cell | card | result | requests | tokens | lines run, missing |",
+        "|---|---|---|---|---|---|",
     ]
     for name, cell in summary["cells"].items():
-        groups = ", ".join(f"{count} {what}" for what, count in sorted(cell["groups"].items()))
+        said = [f"{count} {what}" for what, count in sorted(cell["groups"].items())] or ["nothing compared"]
+        said += [f"earlier: {', '.join(cell['earlier'])}"] if "earlier" in cell else []
+        said += ["build not recorded"] if "build" in cell else []
         lines_run = cell.get("executed", {})
         missing, ran = (lines_run["missing"], sum(lines_run.values())) if lines_run else ("-", "-")
-        lines.append(
-            f"| {name} | {cell['result']} ({groups}) | {cell['requests']} | {cell['tokens']} | {ran}, {missing} |"
-        )
+        result = f"{cell['result']} ({'; '.join(said)})"
+        counts = f"{cell['requests']} | {cell['tokens']} | {ran}, {missing}"
+        lines.append(f"| {name} | {cell['card']} | {result} | {counts} |")
     lines += ["", "| not run | what it takes |", "|---|---|", *(f"| {a} | {b} |" for a, b in summary["not run"]), ""]
     for name, measured in summary["bench"].items():
+        unknown = name in summary.get("bench of a build not recorded", ())
+        lines += [f"## {name}{' (build not recorded)' if unknown else ''}", ""]
+        if measured.get("failed"):
+            lines += [f"Failed: {json.dumps(measured['failed'], ensure_ascii=False)}", ""]
         lines += [
-            f"## {name}",
-            "",
             "| figure | upstream | output | ratio of pairs | pairs | upstream's own processes |",
             "|---|---|---|---|---|---|",
         ]

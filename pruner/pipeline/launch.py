@@ -23,6 +23,7 @@ _CHOICES = frozenset(
     "--quantization".split()
 )
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
+_IF_SET = re.compile(r"\$\{(\w+):\+([^}]*)\}")  # an option that is given where its variable is
 _UBUNTU = {"3.10": "22.04", "3.11": "22.04", "3.12": "24.04"}
 
 
@@ -67,13 +68,14 @@ def template(name: str) -> str:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The arguments of each start of a server in a file, variables replaced by their defaults.
+    """The arguments of each start of a server in a file, variables replaced by their defaults, or by their names.
 
     A command goes to the end of its paragraph: a continued line of a script, or a block of YAML.
     """
     joined = re.sub(r"\\\n", " ", text)
     for found in re.finditer(rf"-m {re.escape(SERVER)}\b(?P<rest>[^\n]*(?:\n[ \t]+--[^\n]*)*)", joined):
-        rest = _VARIABLE.sub(lambda match: match[2], found["rest"])
+        rest = _IF_SET.sub(lambda match: match[2].replace(f"${match[1]}", match[1]), found["rest"])
+        rest = _VARIABLE.sub(lambda match: match[2], rest)
         yield [word for word in shlex.split(rest.replace('"$@"', ""), comments=True) if word]
 
 

@@ -94,6 +94,11 @@ def test_a_wrong_option_is_told() -> None:
     assert found == ["`--model-pth`", "`--quantization fp9`"]
 
 
+# What a script cannot guess: two nodes of rank 0, or a router in front of itself, would wait for ever.
+NEEDED = {
+    "r1-fp8-2x8xh100.sh": {"HEAD": "127.0.0.1", "NODE_RANK": "0"},
+    "pd-router.sh": {"PREFILL": "http://a:30000", "DECODE": "http://b:30000"},
+}
 SCRIPTS = [name for name in templates() if name.endswith((".sh", ".sbatch"))]
 
 
@@ -111,8 +116,16 @@ def test_scripts_are_shell(name: str, tmp_path: Path) -> None:
         (tmp_path / program).write_text(f"#!/bin/bash\n{text}\n")
         (tmp_path / program).chmod(0o755)
     environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_NODELIST": "node[1-2]"}
-    done = subprocess.run(["bash", path], capture_output=True, text=True, env=environment, check=True)
-    said = done.stdout.splitlines()
+    for variable, value in NEEDED.get(name, {}).items():
+        done = subprocess.run(["bash", path], capture_output=True, text=True, env=environment, check=False)
+        assert done.returncode and f"{variable}: " in done.stderr and not done.stdout, "started without what it needs"
+        environment[variable] = value
+    plain = subprocess.run(["bash", path], capture_output=True, text=True, env=environment, check=True)
+    assert "--disaggregation-ib-device" not in plain.stdout  # unset: the server looks for network cards itself
+    environment["IB_DEVICE"] = "IB_DEVICE"
+    done = subprocess.run(["bash", path, "--mine", "a b"], capture_output=True, text=True, env=environment, check=True)
+    *said, option, value = done.stdout.splitlines()
+    assert (option, value) == ("--mine", "a b")  # further options go at the end
     if "sglang.launch_server" in template(name):
         (command,) = commands(template(name))
         host = "node1" if name.endswith(".sbatch") else "127.0.0.1"
@@ -129,6 +142,9 @@ def test_the_worker_set_is_valid() -> None:
     workers, service = json.loads(json.dumps(documents()))
     jsonschema.validate(workers, WORKERS)
     assert (service["kind"], service["apiVersion"]) == ("Service", "v1")
+    # The controller makes a headless service of the set's name, if there is none: another of that name takes its place,
+    # and no pod finds its leader.
+    assert service["metadata"]["name"] != workers["metadata"]["name"]
     assert service["spec"]["selector"]["leaderworkerset.sigs.k8s.io/name"] == workers["metadata"]["name"]
     template_of = workers["spec"]["leaderWorkerTemplate"]
     for pod in (template_of["leaderTemplate"], template_of["workerTemplate"]):
@@ -193,3 +209,36 @@ def test_the_plan_for_sm100_covers_what_the_kit_starts_on_gb200() -> None:
 def test_cells_have_names_of_their_own() -> None:
     assert len({cell.name for cell in (*CELLS, *SM100_CELLS)}) == len(CELLS) + len(SM100_CELLS)
     assert all(cell.needs.startswith("an SM100 card") for cell in SM100_CELLS)
+
+
+def test_files_agree_with_each_other() -> None:
+    """Cards, ranks and ports: each file's own, and those of the files that work together."""
+    starts = {name: commands(template(name)) for name in templates()}
+    found = {name: dict(itertools.pairwise(words)) for name, rows in starts.items() for words in rows}
+    for name, options in found.items():
+        nodes = int(options.get("--nnodes", "1"))
+        size = int(options["--tp-size"]) * int(options.get("--pp-size", "1"))
+        assert size == nodes * (4 if "gb200" in name else 8), name
+        assert size % int(options.get("--dp-size", "1")) == 0 and size % int(options.get("--ep-size", "1")) == 0
+        assert options["--port"] == "30000"
+    router = template("pd-router.sh")
+    (port,) = re.findall(r"BOOTSTRAP_PORT:-(\d+)", router)
+    assert found["pd-prefill.sh"]["--disaggregation-bootstrap-port"] == port
+    assert re.search(r"#\s+PREFILL=http://10.0.0.1:30000 DECODE=http://10.0.0.2:30000 ", router)
+    sides = [found[f"pd-{side}.sh"] for side in ("prefill", "decode")]
+    assert (
+        len({(side["--disaggregation-transfer-backend"], side["--tp-size"], side["--model-path"]) for side in sides})
+        == 1
+    )
+    batch = template("slurm-2x8xh100.sbatch")
+    assert re.findall(r"^#SBATCH --(nodes|gpus-per-node|ntasks-per-node|mem)=(\d+)", batch, re.M) == [
+        *(("nodes", "2"), ("ntasks-per-node", "1"), ("gpus-per-node", "8"), ("mem", "0"))
+    ]
+    workers, service = documents()
+    assert workers["spec"]["leaderWorkerTemplate"]["size"] == 2
+    pods = [workers["spec"]["leaderWorkerTemplate"][f"{kind}Template"] for kind in ("leader", "worker")]
+    assert [pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] for pod in pods] == ["8", "8"]
+    served = pods[0]["spec"]["containers"][0]
+    assert {served["ports"][0]["containerPort"], served["readinessProbe"]["httpGet"]["port"]} == {30000}
+    assert service["spec"]["ports"] == [{"port": 30000, "targetPort": 30000}]
+    assert pods[0]["metadata"]["labels"].items() <= service["spec"]["selector"].items()

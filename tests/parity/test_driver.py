@@ -99,8 +99,12 @@ def test_results_of_a_tree_that_prune_did_not_make_are_one_message(tmp_path: Pat
     (tmp_path / "out" / "PRUNED.json").write_text(
         '{"upstream": {"snapshot": "x"}, "rules": {"digest": "y"}, "files": {}}'
     )
+    with pytest.raises(PruneError, match="PR601"):  # small is no cell of the plan
+        collect(*folders, lambda _: {}, reports)
+    row = (tmp_path / "results" / RESULTS).read_text()
+    (tmp_path / "results" / RESULTS).write_text(row.replace('"cell": "small"', '"cell": "lora"'))
     found = collect(*folders, lambda _: {}, reports)
-    assert found["trees"]["rules"] == "y" and found["cells"] == {}  # small is no cell of the plan
+    assert found["trees"]["rules"] == "y" and found["cells"]["lora"]["result"] == "identical"
 
 
 def test_what_needs_more_cards_or_time_is_not_run(tmp_path: Path) -> None:

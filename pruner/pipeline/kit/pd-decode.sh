@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# The decode side of a prefill/decode pair, on a node of eight cards. It refuses a prefill server of another build.
+# The decode side of a prefill/decode pair, on a node of eight H200. It refuses a prefill server of another build.
+# TRANSFER: how the KV cache goes over, by a package of its own that both nodes need: mooncake (pip install
+# mooncake-transfer-engine) or nixl (pip install nixl). IB_DEVICE: network cards for it, as mlx5_0,mlx5_1; else it looks for them.
 set -euo pipefail
 exec python3 -m sglang.launch_server \
   --model-path "${MODEL:-deepseek-ai/DeepSeek-R1}" \
@@ -7,7 +9,7 @@ exec python3 -m sglang.launch_server \
   --tp-size 8 \
   --disaggregation-mode decode \
   --disaggregation-transfer-backend "${TRANSFER:-mooncake}" \
-  --disaggregation-ib-device "${IB_DEVICE:-mlx5_0}" \
+  ${IB_DEVICE:+--disaggregation-ib-device "$IB_DEVICE"} \
   --reasoning-parser deepseek-r1 \
   --enable-metrics \
   "$@"

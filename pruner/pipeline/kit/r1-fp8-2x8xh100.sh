@@ -4,6 +4,7 @@
 #   HEAD=10.0.0.1 NODE_RANK=1 ./r1-fp8-2x8xh100.sh     on the other
 # Name the card of the cluster's network by NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME where a node has several.
 set -euo pipefail
+: "${HEAD:?the address of the node of rank 0}" "${NODE_RANK:?0 on the node of that address, 1 on the other}"
 exec python3 -m sglang.launch_server \
   --model-path "${MODEL:-deepseek-ai/DeepSeek-R1}" \
   --host "${HOST:-0.0.0.0}" --port "${PORT:-30000}" \
