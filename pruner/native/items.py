@@ -28,6 +28,7 @@ _ATTRIBUTE = re.compile(rb"(?:__\w+__|alignas|__declspec|noexcept|requires|declt
 _DECLARATOR = re.compile(rb"(?:([A-Za-z_]\w*)\s*::\s*)?(~?[A-Za-z_]\w*)\s*\Z")
 _AFTER = re.compile(rb"(?:\s|const|noexcept|override|final|&|->|[\w:<>,*])*\Z")
 _ARGUMENTS = re.compile(rb"\"|[(,]\s*(?:&\s*\w+|\d\w*)\s*[,)]")  # of `static Registrar r("x", &f);`
+_GUIDE = re.compile(rb"(?:explicit\b(?:\s*\([^()]*\))?\s*)?([A-Za-z_]\w*)\s*\(.*\)\s*->\s*\1\b[^(){};=]*\Z", re.DOTALL)
 _HIDDEN = re.compile(rb"\b(?:static|constexpr|const|__constant__)\b")
 _CONSTEXPR = re.compile(rb"\bconstexpr\b(?=[^=]*=)")
 KEYWORDS = frozenset(b"if for while switch return sizeof alignof catch decltype noexcept operator new delete".split())
@@ -160,6 +161,8 @@ def _item(text: bytes, head: bytes, start: int, stop: int, body: bool, hidden: b
     explicit = re.match(rb"(?:extern\s+)?template\b(?!\s*<)", plain) is not None  # `template void f<int>();`
     word = _TYPE.match(plain)
     if word and (word[0] in _PLAIN_TYPES or b"(" not in _no_angles(_without_attributes(plain))):
+        return Item("type", frozenset(), start, stop, local)
+    if not body and _GUIDE.fullmatch(plain):  # `Check(T) -> Check<T>;` tells which type is meant, and binds no name
         return Item("type", frozenset(), start, stop, local)
     name = _declarator(plain)
     if name is not None:

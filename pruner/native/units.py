@@ -7,11 +7,16 @@ headers outside the tree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pruner.native.items import Item, blank, items, words
 from pruner.native.sources import Index, includes
+
+_HEAD = re.compile(rb"^\s*#\s*define\s+\w+(?:\([^)]*\))?", re.MULTILINE)
+_TOKEN = re.compile(rb"\w+|\S")
+_KEYWORDS = frozenset((b"return", b"else", b"do", b"case", b"throw"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +44,34 @@ def parse(data: bytes) -> Parsed:
             declared |= item.names
     parts = [words(bytes(rest))] + [words(text[i.start : i.stop]) - i.names for i in found if i.kind == "prototype"]
     binds = [i for i in found if i.kind in ("function", "variable", "opaque")]
-    macros = words(b"\n".join(_defines(data)))
+    bodies = b"\n".join(_defines(data))
+    macros = words(bodies)
     return Parsed(
         text,
         found,
         frozenset(set().union(*parts) | macros),
-        frozenset(declared | macros),
+        frozenset(declared | _declared(bodies)),
         frozenset(n for i in binds if not i.local for n in i.names),
         frozenset(n for i in binds if i.kind != "opaque" for n in i.names),
         any(i.kind == "opaque" and b"TORCH_LIBRARY" not in text[i.start : i.stop] for i in found),
     )
+
+
+def _declared(bodies: bytes) -> set[str]:
+    """Words of macros that may be declared there: all but what is only called.
+
+    ``#define CHECK(a) check(a)`` in a header with an inline ``check`` made every source that includes it need every other.
+    """
+    tokens = _TOKEN.findall(_HEAD.sub(b" ; ", bodies))
+    return {
+        word.decode()
+        for before, word, after in zip([b";", *tokens], tokens, [*tokens[1:], b";"], strict=False)
+        if (word[:1].isalpha() or word[:1] == b"_")
+        and (
+            after != b"("
+            or (before not in _KEYWORDS and (before[:1].isalnum() or before[:1] in (b"_", b">", b"*", b"&")))
+        )
+    }
 
 
 def _defines(data: bytes) -> Iterable[bytes]:
