@@ -188,7 +188,8 @@ class Serving:
         """Start the servers, measure them by turns, stop them; why it failed, if it did."""
         run, load = self.run, self.plan.load
         places = {who: (number // 2, side) for number, (who, side) in enumerate(turns.items())}
-        servers = {who: run.start(replace(load.cell, name=f"bench-{who}"), *places[who]) for who in turns}
+        name = "bench-warm" if self.number == 0 else "bench"
+        servers = {who: run.start(replace(load.cell, name=f"{name}-{who}"), *places[who]) for who in turns}
         clients = {who: Client(port(*places[who]), run.replace(load.cell, side)) for who, side in turns.items()}
         try:
             up = run.wait(servers, clients, time.monotonic() + min(240, run.left()))
@@ -216,7 +217,7 @@ class Serving:
         finally:
             stop(servers)
             for who, side in turns.items() if run.trace else ():
-                seen = merge(run.host.work / "traces" / f"bench-{who}" / side)
+                seen = merge(run.host.work / "traces" / f"{name}-{who}" / side)
                 self.modules[side] = {**seen["processes"], "all": len(seen["modules"])}
 
     def end(self) -> None:

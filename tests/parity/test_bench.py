@@ -92,7 +92,12 @@ def test_the_turn_goes_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert found["prefill_latency, batch 1"]["ratio"] == 1.5 and not found["prefill_latency, batch 1"]["alike"]
     assert found["ready seconds"]["processes"] == [2, 2]
     assert found["host and card MiB"]["output-1"][0]["main"]["own"] > 0
-    order = ["upstream-0.jsonl", "output-0.jsonl", "upstream-1.jsonl", "output-1.jsonl"]
+    order = [
+        "upstream-0.jsonl",
+        "output-0.jsonl",
+        "output-1.jsonl",
+        "upstream-1.jsonl",
+    ]  # neither is first in each pair
     rows = (tmp_path / "log").read_text().split()
     warm = 2 + 2 * 2 * 2  # the pair's own warm-up, then two sweeps of two batches
     assert [Path(row).name for row in rows[warm + 4 :]] == order * (4 * 2)

@@ -32,7 +32,8 @@ def main():
     for line in sys.stdin:
         job = json.loads(line)
         for index in range(job["repeats"] + 1):
-            for who, url in job["servers"].items():
+            servers = list(job["servers"].items())
+            for who, url in servers if index % 2 else servers[::-1]:  # who is first differs
                 file = f"{job['out']}.{who}.jsonl" if index else f"{job['out']}.warm"
                 sys.argv = ["serving", "--backend", "sglang", "--base-url", url, "--dataset-name", "random-ids"]
                 sys.argv += ["--model", model, "--tokenizer", model, "--output-file", file, *job["options"]]
