@@ -30,6 +30,7 @@ _AFTER = re.compile(rb"(?:\s|const|noexcept|override|final|&|->|[\w:<>,*])*\Z")
 _ARGUMENTS = re.compile(rb"\"|[(,]\s*(?:&\s*\w+|\d\w*)\s*[,)]")  # of `static Registrar r("x", &f);`
 _GUIDE = re.compile(rb"(?:explicit\b(?:\s*\([^()]*\))?\s*)?([A-Za-z_]\w*)\s*\(.*\)\s*->\s*\1\b[^(){};=]*\Z", re.DOTALL)
 _HIDDEN = re.compile(rb"\b(?:static|constexpr|const|__constant__)\b")
+_INLINE = re.compile(rb"(?:\w+\s+)*?(?:inline|__inline__|__forceinline__|constexpr)\b")
 _CONSTEXPR = re.compile(rb"\bconstexpr\b(?=[^=]*=)")
 KEYWORDS = frozenset(b"if for while switch return sizeof alignof catch decltype noexcept operator new delete".split())
 
@@ -42,7 +43,7 @@ class Item:
     names: frozenset[str]
     start: int
     stop: int
-    local: bool = False  # static, or in a namespace without a name: no other source can use it
+    local: bool = False  # static, inline, or in a namespace without a name: no other source takes it from here
 
 
 def blank(data: bytes, strings: bool = True) -> bytes:
@@ -166,12 +167,14 @@ def _item(text: bytes, head: bytes, start: int, stop: int, body: bool, hidden: b
         return Item("type", frozenset(), start, stop, local)
     name = _declarator(plain)
     if name is not None:
-        owner, own, rest = name
-        if own and (body or (_AFTER.fullmatch(rest) and not _ARGUMENTS.search(text[start:stop]))):
-            bound = frozenset(n for n in (owner, own) if n)
+        owner, called, rest = name
+        if called and (body or (_AFTER.fullmatch(rest) and not _ARGUMENTS.search(text[start:stop]))):
+            bound = frozenset(n for n in (owner, called) if n)
             # `extern template` says that another source has it, `template void f<int>();` that this one does
             here = body or (explicit and not plain.startswith(b"extern"))
-            return Item("function" if here else "prototype", bound, start, stop, local)
+            # An inline function is defined in every source that uses it: none takes it from another one.
+            own = local or (body and _INLINE.match(plain) is not None)
+            return Item("function" if here else "prototype", bound, start, stop, own)
     outside = _outside(plain)
     value = plain.partition(b"=")[2]  # one that calls something may register something
     if _CONSTEXPR.search(outside) and b"(" not in _no_angles(plain.partition(b"=")[0]) and value:

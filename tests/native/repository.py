@@ -119,7 +119,7 @@ TREE = {
     "sgl-kernel/csrc/extension.cc": EXTENSION,
     "sgl-kernel/csrc/norm.cu": (
         '#include "ops.h"\n#include "math.cuh"\nvoid helper(int n);\n\n'
-        "void norm(at::Tensor& x) {\n  helper(twice(1));\n  spare(x);\n}\n"
+        "void norm(at::Tensor& x) {\n  int offset = twice(1);\n  helper(offset);\n  spare(x);\n}\n"
     ),
     "sgl-kernel/csrc/math.cuh": "#pragma once\ninline int twice(int n) { return 2 * n; }\n",
     "sgl-kernel/csrc/gate/old_gate.cu": (
@@ -127,7 +127,10 @@ TREE = {
         "namespace gate {\nstd::vector<at::Tensor> old_gate(at::Tensor x, int64_t n) {\n"
         "  helper(1);\n  only_gate(TWO);\n  return {};\n}\n}  // namespace gate\n"
     ),
-    "sgl-kernel/csrc/gate/gate.cuh": "#pragma once\n#define TWO 2\n",
+    "sgl-kernel/csrc/gate/gate.cuh": (
+        "#pragma once\n#define TWO 2\n"
+        "template <typename T>\ninline auto offset(T* at, int n) -> T* {\n  return at + n;\n}\n"  # norm.cu's is another
+    ),
     "sgl-kernel/csrc/gate/only_gate.cu": "template <int N>\nstatic int k() { return N; }\nvoid only_gate(int n) {\n  k<1>();\n}\n",
     "sgl-kernel/csrc/spare.cu": '#include "ops.h"\nvoid spare(at::Tensor x) {}\n',
     "sgl-kernel/csrc/shared.cu": '#include "ops.h"\nvoid shared_entry() {}\n',
