@@ -87,7 +87,11 @@ class Reducer:
             self._chain(e)
         elif tag == "x":
             self.value(e[1])
-            self.out.attributes.update(s[1:] for s in e[2] if s[0] == ".")
+            for step in e[2]:
+                if step[0] == ".":
+                    self.out.attributes.add(step[1:])
+                elif len(step) > 2:
+                    self.out.texts.extend([t for t in constants(step) if isinstance(t, str)])
         elif tag == "t":
             for part in e[2]:
                 self.value(part)

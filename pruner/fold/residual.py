@@ -691,7 +691,13 @@ class Walker:
         lost_yield = generator and not _yields(self._surviving(body))
         for pos, block, exprs in scope.removed:
             names = _bound_in(block) | walrus_names(exprs)
-            if names & scope.reads - scope.bound - params:
+            lost = names & scope.reads - scope.bound - params
+            known = self.unit.decisions.get(pos)
+            if (
+                lost and known is not None and known.action == "guard"
+            ):  # it raises, and binds them for who reads the text
+                self.unit.decisions[pos] = Decision("guard", known.origin, (*known.detail[:2], *sorted(lost)))
+            elif lost:
                 found.add(pos)
             if lost_yield and (_yields(block) or any(binds(e) for e in exprs)):
                 found.add(pos)

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from pruner.graph.evaluated import holed, load, words
 from pruner.model.ir import Expr, constants
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _script(marker: Marker, node: str, text: str) -> None:
     for module, (path, _) in marker.table.paths.items():
         if ("/" + path).endswith(suffix) and not marker.drops.module(module):
             marker.out.scripts.add(module)
-            marker.escape(module, node, 0, private=False)
+            load(marker, module, node)
 
 
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
@@ -201,9 +202,8 @@ def _occurrences(found: list[Expr], text: Expr) -> int:
 
 def _built_name(marker: Marker, argument: Expr, *, stored: bool = False) -> None:
     """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant; ``stored``: every property."""
-    parts = _flatten(argument)
-    if any(p and re.fullmatch(r"\w+", p) for p in parts):
-        marker.use_pattern("".join(r"\w*" if p is None else re.escape(p) for p in parts), stored=stored)
+    for pattern in words(holed(argument)):  # attrgetter(f"part.step_{kind}") has two
+        marker.use_pattern(pattern, stored=stored)
 
 
 def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:

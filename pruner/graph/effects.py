@@ -80,6 +80,7 @@ def _plain_metaclass(world: ProgramWorld, module: str, keywords: tuple) -> bool:
     return True
 
 
+_CHECKED = ("typing.runtime_checkable", "typing_extensions.runtime_checkable", "typing.runtime")
 MODULE_HOOKS = frozenset(
     """
     forward extra_repr state_dict load_state_dict get_extra_state set_extra_state reset_parameters train eval
@@ -121,9 +122,38 @@ def foreign_base(world: ProgramWorld, module: str, stmt: Any, depth: int = 0) ->
     return any(key not in ("metaclass",) for key, _ in stmt[6])
 
 
-def runtime_protocol(world: ProgramWorld, module: str, stmt: Any) -> bool:
-    """True for a class that ``isinstance`` checks by the names of its methods."""
-    return any(callee(world, module, d) == "typing.runtime_checkable" for d in stmt[4])
+def protocol_members(world: ProgramWorld, module: str, stmt: Any) -> set[str]:
+    """Names for which ``isinstance`` of the class asks: all members of a checked protocol, inherited ones included."""
+    if not any(callee(world, module, d) in _CHECKED for d in stmt[4]):
+        return set()
+    return _members(world, module, stmt, 0)
+
+
+def _members(world: ProgramWorld, module: str, stmt: Any, depth: int) -> set[str]:
+    found = bound_in(stmt[7])
+    for base in stmt[5] if depth < 20 else ():
+        if base[0] == "o" and base[1]:
+            base = base[1][0]
+        if base[0] == "n":
+            symbol, rest = world.follow(module, base[1], tuple(step for step in base[2] if step[0] == "."))
+            if symbol.kind == "binding" and not rest:
+                for store in world.stores(symbol.module, symbol.name):
+                    if store.kind == "class":
+                        found |= _members(world, symbol.module, store.stmt, depth + 1)
+    return found
+
+
+def bound_in(body: Any) -> set[str]:
+    """Names that a class body binds or annotates, under tests too."""
+    found: set[str] = set()
+    for part in body:
+        if part[0] in ("def", "class"):
+            found.add(part[3])
+        elif part[0] == "=":
+            found.update(target[1] for target in part[3] if target[0] != "s")
+        elif part[0] == "if":
+            found |= bound_in(part[4]) | bound_in(part[5])
+    return found
 
 
 def abstract(world: ProgramWorld, module: str, stmt: Any) -> bool:

@@ -19,12 +19,13 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-from pruner.fold.residual import Unit, Walker
-from pruner.graph import dynamic
+from pruner.fold.residual import Decision, Unit, Walker
+from pruner.graph import dynamic, evaluated
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
-from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, runtime_protocol
+from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, protocol_members
 from pruner.graph.idle import keep_effects, parents
+from pruner.graph.listing import LISTERS, LISTING_STEPS, Listing
 from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
@@ -45,6 +46,10 @@ from pruner.model.ir import Expr, Stmt, line_of
 from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
+
+_WATCHED = LISTERS | {"eval", "exec"}
+_WATCHED_STEPS = LISTING_STEPS | {".eval", ".exec"}
+_FORMATS = frozenset(("format", "format_map"))
 
 
 @dataclass(slots=True)
@@ -94,6 +99,7 @@ class Marker:
         self._namer = ("", 0)  # the node and place whose reads are being taken
         self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
         self._lost: set[tuple[str, str]] = set()
+        self._unbound: set[tuple[str, str]] = set()  # all that were ever among them
         self._wrapped: dict[str, frozenset[int]] = {}
         self._unread: list[tuple[str, Stmt, int]] = []
         self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
@@ -110,6 +116,7 @@ class Marker:
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
         self._any_listed = False  # it lists those of a class that is not known
+        self.listing = Listing(self)
         self.early = ImportTime(world, self._again)
         self._loads: dict[str, set[str]] = {}  # module → what function-level imports of it load
 
@@ -292,6 +299,7 @@ class Marker:
             changed |= self._freeze_overwriting()
             if not changed and not self._keep_required() and not keep_orders(self):
                 break
+        self._bind_guards()
         self._collect_dead_aliases()
         return self.out
 
@@ -334,22 +342,31 @@ class Marker:
     def _sort_methods(self, module: str, item: Item) -> None:
         """Methods of a live class: those that something may call now, and those that wait for their name."""
         foreign = foreign_base(self.world, module, item.stmt)
-        checked = runtime_protocol(self.world, module, item.stmt)
+        whole = self.listing.covers(module, item)
+        declared = {name for part in item.stmt[7] if part[0] == "global" for name in part[3]}  # it binds a global
+        for name in protocol_members(self.world, module, item.stmt):  # isinstance() asks for these by name
+            self.use_name(name)
         for method in item.methods:
-            # isinstance() of a protocol, and making an instance, ask for these by name.
-            if checked or abstract(self.world, module, method.stmt):
+            if abstract(self.world, module, method.stmt):  # making an instance asks for it
                 self.use_name(method.stmt[3])
         for method in item.methods:
             name = method.stmt[3]
             method.dropped = self.drops.member(module, f"{item.names[0]}.{name}")
             if method.dropped:
                 continue
-            if foreign or self._special(module, item, method):
+            if foreign or whole or name in declared or self._special(module, item, method):
                 self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
             elif self._named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
                 self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
+
+    def all_methods(self, module: str, item: Item) -> None:
+        """Code lists the members of the class: whatever of it waits for its name lives."""
+        for method in item.methods:
+            if not method.live and not method.dropped and item.walked:
+                self._waiting[method.stmt[3]].remove((module, item, method))
+                self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
 
     def _special(self, module: str, item: Item, method: Method) -> bool:
         name = method.stmt[3]
@@ -507,19 +524,29 @@ class Marker:
                 taken.add(chain)
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
-        for stmt, index, status in unit.imports:
-            self._local_import(module, node, stmt, index, status, (stmt[1], index) in unit.loose)
+        watched = [c for c in remains.chains if c[1] in _WATCHED or not _WATCHED_STEPS.isdisjoint(c[2])]
+        run = evaluated.runs(self, module, watched)
+        for stmt, index, status in unit.imports:  # code that is run here sees what the function imports
+            self._local_import(
+                module, node, stmt, index, "read" if run else status, bool(run) or (stmt[1], index) in unit.loose
+            )
         for name in sorted(remains.attributes):  # sets of strings: their order is not that of the next run
             self.use_name(name)
         for name in sorted(dynamic.spellings(remains)):
             self.use_name(name)
             self._any_listed |= name == "__subclasses__"
         self._any_listed |= "__subclasses__" in remains.attributes or "__subclasses__" in remains.texts
-        listing = any(c[1] in ("dir", "vars") or ".__dict__" in c[2] or ".getmembers" in c[2] for c in remains.chains)
+        listing = any(c[1] in LISTERS or not LISTING_STEPS.isdisjoint(c[2]) for c in watched)
         dynamic.texts(self, module, node, remains.texts, listing)
-        if any(c[1] in ("eval", "exec") and c[0] == "n" and c[2][:1] != (".",) for c in remains.chains):
+        if run:
             dynamic.code(self, module, node, remains.texts)
+            evaluated.code(self, module, node, run, remains.calls)
+        if listing or "__dict__" in remains.attributes:
+            self.listing.take(module, node, remains)
+        if not _FORMATS.isdisjoint(remains.attributes):
+            evaluated.formats(self, remains.calls)
         dynamic.calls(self, module, node, remains.calls)
+        evaluated.files(self, module, node, remains.calls, remains.texts)
         dynamic.reflections(self, node, remains.reflected)
 
     def _subclasses(self, module: str, chain: Expr) -> bool:
@@ -880,6 +907,7 @@ class Marker:
         The branch stays behind a literal false test.
         """
         lost, self._lost = self._lost, set()
+        self._unbound |= lost
         by_module: dict[str, list[str]] = {}
         for module, name in sorted(lost):
             by_module.setdefault(module, []).append(name)
@@ -913,6 +941,16 @@ class Marker:
         for item in state.items:
             if item.effect and not item.live:
                 self.keep(state.summary.module, item, "effect")
+
+    def _bind_guards(self) -> None:
+        """``try: from gone import f; OK = True`` / ``if OK: f()``: the guard in the place of the import binds ``f``."""
+        for module, name in sorted(self._unbound):
+            state = self.out.states[module]
+            for store in state.summary.stores[name]:
+                known = state.unit.decisions.get(store.stmt[1])
+                if store.kind == "import" and known is not None and known.action == "guard":
+                    detail = (*known.detail, name)
+                    state.unit.decisions[store.stmt[1]] = Decision("guard", known.origin, detail)
 
     def _collect_dead_aliases(self) -> None:
         for module, state in self.out.states.items():

@@ -72,6 +72,8 @@ class ModuleState:
     executed: bool = False
     escaped: bool = False
     valued: bool = False
+    evaluated: bool = False  # it runs code that is not written there
+    loader: bool | None = None  # it loads files by path; None: not looked at yet
     required: dict[int, str] = field(default_factory=dict)  # imports that must run, by position: why
     needed: dict[int, set[str]] = field(default_factory=dict)  # and which modules they must load
     frozen: set[int] = field(default_factory=set)
@@ -309,7 +311,7 @@ class ModuleWalker(Walker):
                 why = self._body_effect(part[4]) or self._body_effect(part[5])
                 if why:
                     return why
-            if tag in ("for", "while", "with", "try"):
+            if tag in ("for", "while", "with", "try", "match", "global"):
                 return f"{tag} in class body"
         return ""
 

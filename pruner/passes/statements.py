@@ -309,8 +309,9 @@ class StatementEditor:
 
     def _guarded(self, node: ast.stmt, decision: Any) -> bool:
         """A lazy import of something dropped becomes a call that says so."""
-        name, rule = decision.detail
-        text = f"{self._guard_import()}; {self.plan.guard[1]}.removed({name!r}, {rule!r})"
+        name, rule, *bound = decision.detail
+        call = f"{self.plan.guard[1]}.removed({name!r}, {rule!r})"
+        text = f"{self._guard_import()}; {' = '.join([*bound, call])}"
         cause = Cause("guard", (rule,), (f"{name} is dropped",))
         self.edits.append(Edit(self.text.start(node), self.text.stop(node), text.encode(), cause))
         self._record(node, "import", name, Cause("rule", (rule,), (f"{name} is dropped",)))

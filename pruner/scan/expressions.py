@@ -171,7 +171,13 @@ class Lowering:
         target = node.func
         if isinstance(target, ast.Attribute) and target.attr == "format" and isinstance(target.value, ast.Constant):
             if isinstance(target.value.value, str):
-                values = self.opaque([*self.exprs(node.args), *(self.expr(k.value) for k in node.keywords)])
+                values = self.opaque(
+                    [
+                        *self.exprs(node.args),
+                        *(self.expr(k.value) for k in node.keywords),
+                        *(("x", EMPTY, path) for path in _fields(target.value.value)),
+                    ]
+                )
                 return ("j", _pieces(target.value.value, r"\{[^{}]*\}", values))
         func = self.expr(node.func)
         if not node.keywords and func[0] in ("n", "v", "b", "x"):
@@ -313,6 +319,12 @@ def _pieces(text: str, hole: str, values: Expr) -> tuple[Expr, ...]:
         if piece:
             parts.append(("c", piece))
     return tuple(parts) if len(parts) > 1 else (*parts, values)
+
+
+def _fields(text: str) -> list[tuple[str, ...]]:
+    """What the fields of a format read of their objects: ``"{0.shape.rows}"``."""
+    found = re.findall(r"\{\w*((?:\.\w+|\[[^\]{}]*\])+)", text)
+    return [path for path in (tuple(re.findall(r"\.\w+", field)) for field in found) if path]
 
 
 def _is_text(expr: Expr) -> bool:

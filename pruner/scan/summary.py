@@ -89,6 +89,15 @@ def _reads_all(part: Any) -> bool:
 class _Indexer:
     def __init__(self, summary: Summary) -> None:
         self.out = summary
+        self.declared: set[str] = set()  # names that the function or class body declares global, so far
+
+    def _global(self, s: Stmt, guards: Guards, inside: bool) -> None:
+        self.declared.update(s[3])
+
+    def name(self, name: str, kind: str, guards: Guards, s: Stmt, inside: bool) -> None:
+        """A name that a statement binds without a target: a global where the module or a declaration says so."""
+        if not inside or name in self.declared:
+            self.store(name, Store(kind, guards, s), inside)
 
     def store(self, name: str, store: Store, inside: bool) -> None:
         if inside:
@@ -138,18 +147,16 @@ class _Indexer:
             self.out.part_stores.append((e[2][0][1], (*e[2][0][2], step), guards, s[1]))
 
     def _def(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        if not inside:
-            self.store(s[3], Store("def", guards, s), inside)
+        self.name(s[3], "def", guards, s, inside)
+        outer, self.declared = self.declared, set()
         self.block(s[6][2], guards, True)
+        self.declared = outer
 
     def _class(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        if not inside:
-            self.store(s[3], Store("class", guards, s), inside)
-        for part in s[7]:
-            if part[0] == "def":
-                self.block(part[6][2], guards, True)
-            else:
-                self.block((part,), guards, True)
+        self.name(s[3], "class", guards, s, inside)
+        outer, self.declared = self.declared, set()
+        self.block(s[7], guards, True)
+        self.declared = outer
 
     def _if(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.block(s[4], (*guards, (s[3], True, s[1])), inside)
@@ -171,17 +178,16 @@ class _Indexer:
     def _try(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.block(s[3], guards, inside)
         for _, name, body, _pos in s[4]:
-            if name and not inside:
-                self.store(name, Store("other", guards, s), inside)
+            if name:
+                self.name(name, "other", guards, s, inside)
             self.block(body, guards, inside)
         self.block(s[5], guards, inside)
         self.block(s[6], guards, inside)
 
     def _match(self, s: Stmt, guards: Guards, inside: bool) -> None:
         for case in s[4]:
-            if not inside:
-                for name in case[1]:
-                    self.store(name, Store("other", guards, s), inside)
+            for name in case[1]:
+                self.name(name, "other", guards, s, inside)
             self.block(case[3], guards, inside)
 
     def _del(self, s: Stmt, guards: Guards, inside: bool) -> None:

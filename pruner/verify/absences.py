@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pruner.verify.canon import Canon
 from pruner.verify.claims import Claim, FileResult
+from pruner.verify.coded import RUN, words
 from pruner.verify.effects import Effects
 from pruner.verify.guards import guarded, is_guard
 from pruner.verify.items import Item, catches_import_error
@@ -48,6 +49,7 @@ class Absences:
         self.canon = Canon(effects)
         self.result = FileResult(path)
         self.prefix = ""
+        self._coded: frozenset[str] | None = None
         self._mentioned: set[str] | None = None
         self._reads: set[str] | None = None
         self._output_scope = Scope("module", module)
@@ -63,6 +65,8 @@ class Absences:
             return False
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
             return False  # a guard that raises may stand for this import, whatever became of its names
+        if item.kind == "Import" and scope.kind == "function" and not self._words().isdisjoint(item.binds):
+            return False  # code that is run in the function sees the name
         if item.kind == "Import" and self._probe(item, gone):
             item.pinned = True
             return False
@@ -86,6 +90,15 @@ class Absences:
                 continue
             return True
         return False
+
+    def _words(self) -> frozenset[str]:
+        """Words of the texts of a file that runs code from text; none of another file."""
+        if self._coded is None:
+            nodes = list(walk(self.up.tree)) if b"eval" in self.up.data or b"exec" in self.up.data else []
+            run = any(isinstance(node, ast.Name) and node.id in RUN for node in nodes)
+            texts = [node.value for node in nodes if isinstance(node, ast.Constant)] if run else []
+            self._coded = frozenset(word for text in texts if isinstance(text, str) for word in words(text))
+        return self._coded
 
     def _gone(self, item: Item, scope: Scope, still: bool = False) -> bool:
         names = [self.prefix + name for name in item.binds]
@@ -222,10 +235,11 @@ class Absences:
                 continue
             if guarded(self.out.data, name, "stand_in"):
                 return name, False
-            if guarded(self.out.data, name, "removed"):
-                return name, scope.kind == "function"
             tried = [node for node in self.upstream_suites.tried if node is not None]
-            if tried and any(catches_import_error(h.type) for h in tried[-1].handlers):
+            caught = bool(tried) and any(catches_import_error(h.type) for h in tried[-1].handlers)
+            if guarded(self.out.data, name, "removed"):
+                return name, scope.kind == "function" or caught
+            if caught:
                 return name, True
         return "", False
 

@@ -62,7 +62,8 @@ class Canon:
         if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
             return False
         # A text or a number that no fact had a part in is a name with a purpose, not a decision.
-        if not known.stated and not (known.consts[0] is None or isinstance(known.consts[0], bool)):
+        # A computation is no name: int(is_cuda()) in one tree is int(True) in the other.
+        if not (known.stated or known.consts[0] is None or isinstance(known.consts[0], bool) or type(node) is ast.Call):
             return False
         return self.effects.droppable(node, scope)
 

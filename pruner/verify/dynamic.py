@@ -41,6 +41,7 @@ class Dynamic:
             self._walks(survey, walkers)
             self._loads(survey, gone)
             self._strings(survey, gone)
+            self._files(survey, gone)
         self._data(gone)
         for package, place in sorted(self.packages.items()):
             self._package(package, place)
@@ -138,6 +139,41 @@ class Dynamic:
                     self.problems.append(f"{survey.path}: names {name} as a string, and it is gone")
             if text.endswith(".py") and not self._script(text):
                 self.problems.append(f"{survey.path}: names the file {text} as a string, and it is gone")
+
+    def _files(self, survey: Survey, gone: set[str]) -> None:
+        """Python files whose path is put together; what one loads by its path has users for every public name."""
+        for line, pattern in survey.files:
+            tail = pattern.lstrip("./\\")
+            near = not re.search(r"\w", tail.removesuffix("py"))
+            if near and not survey.loader:
+                continue
+            wanted = re.compile(pattern if near or tail.startswith("*") else f"(?:.*/)?{tail}")
+            below = self._below(survey) if near else ("",)
+            for name, path in sorted(self.up.modules.items()):
+                if name == survey.module or not path.startswith(tuple(below)) or not wanted.fullmatch(path):
+                    continue
+                self._by_path(survey, name, line)
+                if name in gone and not self._ruled(name):
+                    self.problems.append(f"{survey.path}:{line}: may load the file {path}, which is gone")
+        for text in sorted(survey.strings) if survey.loader else ():
+            if text.endswith(".py"):
+                for name, path in self.up.modules.items():
+                    if path == text or path.endswith("/" + text.lstrip("./")):
+                        self._by_path(survey, name, survey.runs)
+
+    def _by_path(self, survey: Survey, name: str, line: int) -> None:
+        place = f"{survey.path}:{line}"
+        self.reachable.setdefault(name, place)
+        if survey.loader:
+            self.built.setdefault(name, place)
+
+    def _below(self, survey: Survey) -> list[str]:
+        """Folders beside the file that its strings name, or its own."""
+        head = survey.path.rpartition("/")[0]
+        head = head + "/" if head else ""
+        inner = {path[len(head) :].partition("/")[0] for path in self.up.modules.values() if path.startswith(head)}
+        named = [f"{head}{name}/" for name in sorted(inner) if name in survey.strings]
+        return named or [head]
 
     def _meant(self, text: str, survey: Survey, loads: bool) -> list[str]:
         """The modules of the tree that a string may mean."""

@@ -139,7 +139,7 @@ class Effects(Purity):
                 ):
                     return False
         inner = class_scope(node, scope, resolver(scope.module, self.world.tree.is_package(scope.module)))
-        return all(not self.effect(item, inner) for item in node.body)
+        return not inner.globals and all(not self.effect(item, inner) for item in node.body)
 
     def effect(self, node: ast.stmt, scope: Scope) -> str:
         """Why leaving out this statement loses more than the names it binds; ``""`` when it does not."""

@@ -21,6 +21,7 @@ from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.getters import Getters, Telling
 from pruner.verify.imports import Imports
+from pruner.verify.listed import Listed, protocol_members
 from pruner.verify.output import Output
 from pruner.verify.record import Survey
 from pruner.verify.rules import is_pure
@@ -37,6 +38,8 @@ class Liveness:
         self.dynamic = dynamic
         self.classes = Classes(world)
         self.getters = Getters(output)
+        self.listed = Listed(output, self.classes)
+        self.asked_for = protocol_members(output)  # members of checked protocols -> where
         self.licences: Counter[str] = Counter()
         self.problems: list[str] = []
         surveys = list(output.surveys.values())
@@ -137,8 +140,16 @@ class Liveness:
         if survey is not None and name in survey.strings:
             if "globals" in survey.reflects or not all(self._pure(survey.path, name) for name in survey.wrappers):
                 return "may be read through globals()"
+            if survey.runs:
+                return f"may be named by code that {survey.path}:{survey.runs} runs"
             if claim.kind in ("function", "class"):
                 return "is a string in its own module, which may look it up"
+        if survey is not None and survey.runs:
+            for pattern in sorted(survey.coded):
+                if re.fullmatch(pattern, name):
+                    return f"fits {pattern!r} in code that {survey.path}:{survey.runs} runs"
+            if survey.open and not claim.outside and (place := self.listed.written(name)):
+                return f"may be named by code that {survey.path}:{survey.runs} runs: it is a word of a text in {place}"
         if claim.outside or name not in self.strings:
             return ""  # the parts of a built name are strings
         for pattern in self.dotted:
@@ -221,6 +232,11 @@ class Liveness:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:
             return f"may be the string {short!r} in {self.strings[short][0].path}"
+        if short in self.asked_for:
+            return f"is asked for by isinstance of the protocol {self.asked_for[short]}"
+        place = self.listed.where(module, owner)
+        if place:
+            return f"may be listed with the members of its class in {place}"
         outside = self._called_from_outside(claim.above)
         if outside:
             return f"may be called by its base class {outside}"

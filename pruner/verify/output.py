@@ -173,6 +173,10 @@ class Output:
                 for place, rest, _ in self.places(survey.path, name):
                     if place[0] == "module" and not rest and self.tree.has_module(place[1]):
                         found.setdefault(place[1], set()).add(survey.path)
+            for name in self.imports_of(survey.path) if survey.runs else ():  # code that is run there sees them
+                for place, rest, _ in self.places(survey.path, name):
+                    if place[0] == "module" and not rest and self.tree.has_module(place[1]):
+                        found.setdefault(place[1], set()).add(survey.path)
         return found
 
     def importers(self) -> set[str]:

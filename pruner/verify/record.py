@@ -47,4 +47,11 @@ class Survey:
     reflects: frozenset[str] = frozenset()
     wrappers: list[str] = field(default_factory=list)  # functions that a loop puts around names of the module
     definers: list[tuple[str, str]] = field(default_factory=list)  # stated member, ``name()`` for a method; its class
+    coded: frozenset[str] = frozenset()  # patterns of names in code that is run and was put together; words are strings
+    runs: int = 0  # the line of a call of eval or exec
+    open: bool = False  # it may be given any code, which runs among the names of this module
+    files: list[tuple[int, str]] = field(default_factory=list)  # line, regex of the path of a Python file
+    loader: bool = False  # it loads files by path
+    protocols: dict[str, tuple[bool, frozenset[str], tuple[str, ...]]] = field(default_factory=dict)
+    """Protocol -> whether isinstance may be asked of it, its members, its bases as written."""
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

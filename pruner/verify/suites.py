@@ -87,9 +87,11 @@ class Suites(Cases):
             function, module = called(item.node.value)
             if function == "removed":
                 item.kind, item.key = "Gone", ("Gone", module)
-        elif item.kind == "Assign" and isinstance(item.node, ast.Assign) and len(item.binds) == 1:
+        elif item.kind == "Assign" and isinstance(item.node, ast.Assign) and item.binds:
             function, module = called(item.node.value)
-            if function == "stand_in":
+            if function == "removed":  # it raises: the name is bound for those who read the text
+                item.kind, item.key, item.binds = "Gone", ("Gone", module), ()
+            if function == "stand_in" and len(item.binds) == 1:
                 item.kind, item.key = "Stand", ("Stand", module, item.binds[0])
 
     def function(self, body: Sequence[ast.stmt], scope: Scope) -> list[Item]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from pruner.verify.coded import RUN
 from pruner.verify.names import Import, module_names
 from pruner.verify.record import DOTTED, Survey
 from pruner.verify.tree import Tree, parse_bytes
@@ -32,6 +33,7 @@ def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str
     result.rebound = frozenset(name for name, lines in names.rebound.items() if lines)
     roots = {row.bound for row in names.imports}
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
+    roots |= RUN
     walker = Walker(result, roots, facts, module)
     walker.walk(parsed)
     walker.finish()

@@ -125,12 +125,23 @@ def _one(a: Const, name: str, b: Const) -> bool | None:
 
 
 def _compare_range(left: Val, name: str, right: Val) -> bool | None:
-    flip = {"Lt": "Gt", "Gt": "Lt", "LtE": "GtE", "GtE": "LtE", "Eq": "Eq", "NotEq": "NotEq"}
+    flip = {
+        "Lt": "Gt",
+        "Gt": "Lt",
+        "LtE": "GtE",
+        "GtE": "LtE",
+        "Eq": "Eq",
+        "NotEq": "NotEq",
+        "Is": "Is",
+        "IsNot": "IsNot",
+    }
     if left.bounds is None:
         left, right, name = right, left, flip.get(name, "")
     if left.bounds is None or right.consts is None or len(right.consts) != 1:
         return None
     other = right.consts[0]
+    if other is None:  # a number is none
+        return {"Is": False, "Eq": False, "IsNot": True, "NotEq": True}.get(name)
     if isinstance(other, bool) or not isinstance(other, int | float):
         return None
     low = left.bounds.low if left.bounds.low is not None else float("-inf")

@@ -6,19 +6,21 @@ Blind to names that are put together in ways other than an f-string, ``+``, ``%`
 from __future__ import annotations
 
 import ast
-import re
 
-from pruner.verify.built import chain_text, join, regex, returned
+from pruner.verify.asking import Asking
+from pruner.verify.built import chain_text
+from pruner.verify.coded import RUN, asked_of
 from pruner.verify.names import FUNCTIONS, module_names
 from pruner.verify.nodes import children, walk
 from pruner.verify.rebinds import rebinding
-from pruner.verify.record import CALL, DOTTED, GETTERS, HARD, NAMED, PASSED, REFLECTION, SAME, UNSET, Survey
+from pruner.verify.record import CALL, HARD, NAMED, SAME, UNSET, Survey
 
 
-class Walker:
+class Walker(Asking):
     """Fills a :class:`Survey` from a syntax tree."""
 
     def __init__(self, result: Survey, roots: set[str], facts: frozenset[str], module: str) -> None:
+        super().__init__(result)
         self.result = result
         self.roots = roots
         self.facts = facts
@@ -37,6 +39,7 @@ class Walker:
 
     def finish(self) -> None:
         """Freeze the collected sets."""
+        self.conclude()
         self.result.identifiers = frozenset(self.identifiers)
         self.result.attributes = frozenset(self.attributes)
         self.result.plain = frozenset(self.plain)
@@ -55,16 +58,19 @@ class Walker:
             if kind is ast.Name:
                 name = node.id  # type: ignore[attr-defined]
                 identifiers.add(name)
-                if name in roots and type(node.ctx) is ast.Load:  # type: ignore[attr-defined]
-                    self.result.loose.setdefault(name, node.lineno)  # type: ignore[attr-defined]
+                if name in roots:
+                    if type(node.ctx) is ast.Load:  # type: ignore[attr-defined]
+                        self.result.loose.setdefault(name, node.lineno)  # type: ignore[attr-defined]
+                    elif name in RUN:
+                        self.shadowed.add(name)  # exec = None: a variable
             elif kind is ast.Attribute:
                 rest = self._attribute(node, owner)  # type: ignore[arg-type]
                 if rest is not None:
                     stack.append(rest)
             elif kind is ast.Constant:
-                self._string(node.value)  # type: ignore[attr-defined]
+                self.string(node.value, node.lineno)  # type: ignore[attr-defined]
             elif kind is ast.Call:
-                self._call(node, owner, stack)  # type: ignore[arg-type]
+                self.call(node, owner, stack)  # type: ignore[arg-type]
             elif kind is ast.Compare:
                 self._compare(node, stack)  # type: ignore[arg-type]
             elif kind is ast.Expr:
@@ -84,12 +90,12 @@ class Walker:
             elif kind is ast.ClassDef:
                 identifiers.add(node.name)  # type: ignore[attr-defined]
                 for base in node.bases:  # type: ignore[attr-defined]
-                    self._quiet(base)
+                    self.quiet(base)
                 stack.extend(k.value for k in node.keywords)  # type: ignore[attr-defined]
                 stack.extend(node.decorator_list)  # type: ignore[attr-defined]
                 self._class(node)  # type: ignore[arg-type]
             elif kind is ast.AnnAssign:
-                self._quiet(node.annotation)  # type: ignore[attr-defined]
+                self.quiet(node.annotation)  # type: ignore[attr-defined]
                 if isinstance(node.target, ast.Attribute):  # type: ignore[attr-defined]
                     self._stored(node.target, node.value, owner)  # type: ignore[attr-defined]
                 stack.append(node.target)  # type: ignore[attr-defined]
@@ -111,7 +117,7 @@ class Walker:
                     identifiers.update(alias.name.split("."))
                     if alias.asname:
                         identifiers.add(alias.asname)
-            elif kind is ast.Subscript and self._entry(node, owner, stack):  # type: ignore[arg-type]
+            elif kind is ast.Subscript and self.entry(node, owner, stack):  # type: ignore[arg-type]
                 continue
             elif kind is ast.For:
                 found = rebinding(node)  # type: ignore[arg-type]
@@ -121,7 +127,7 @@ class Walker:
                     self.refined.update(found[2])
                 stack.extend(children(node))
             elif kind is ast.JoinedStr or kind is ast.BinOp:
-                self._pattern(node)  # type: ignore[arg-type]
+                self.pattern(node)  # type: ignore[arg-type]
                 stack.extend(children(node))
             else:
                 if kind is ast.keyword and node.arg:  # type: ignore[attr-defined]
@@ -129,6 +135,10 @@ class Walker:
                 stack.extend(children(node))
 
     def _class(self, node: ast.ClassDef) -> None:
+        asked = asked_of(node)
+        if asked is not None:
+            bases = tuple(getattr(base, "id", getattr(base, "attr", "")) for base in node.bases)
+            self.result.protocols[node.name] = (asked[0], frozenset(asked[1]), bases)
         outer = self.methods
         self.methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
         names = module_names(ast.Module(node.body, []), self.module, True)
@@ -149,11 +159,11 @@ class Walker:
         arguments = node.args
         for arg in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg):
             if arg is not None and arg.annotation is not None:
-                self._quiet(arg.annotation)
+                self.quiet(arg.annotation)
         if node.returns is not None:
-            self._quiet(node.returns)
+            self.quiet(node.returns)
 
-    def _quiet(self, node: ast.AST) -> None:
+    def quiet(self, node: ast.AST) -> None:
         """Names and chains that are named, but do not hand the object on (annotations, bases)."""
         for item in walk(node):
             if isinstance(item, ast.Name):
@@ -164,11 +174,13 @@ class Walker:
                 if chain and chain.partition(".")[0] in self.roots:
                     self.result.chains.setdefault(chain, item.lineno)
             elif isinstance(item, ast.Constant):
-                self._string(item.value)
+                self.string(item.value, item.lineno)
 
     def _attribute(self, node: ast.Attribute, owner: str) -> ast.AST | None:
         """Record a chain; give back what is left to walk."""
         self.attributes.add(node.attr)
+        if node.attr == "__dict__" and node not in self.keyed:
+            self.dictionary(node.value, owner)
         if node.attr in self.facts and type(node.ctx) is not ast.Load and node not in self.noted:
             self._note(node, HARD, owner)
         item: ast.expr = node.value
@@ -198,6 +210,10 @@ class Walker:
 
     def _compare(self, node: ast.Compare, stack: list[ast.AST]) -> None:
         for item in (node.left, *node.comparators):
+            if isinstance(item, ast.Attribute):
+                self.keyed.add(item)  # "x" in C.__dict__
+            if isinstance(item, ast.Constant) and item.value == ".py":
+                self.result.files.append((node.lineno, r".*\.py"))  # path.suffix == ".py"
             chain = chain_text(item) if isinstance(item, ast.Attribute) else ""
             if chain and chain.partition(".")[0] in self.roots:
                 head, *rest = chain.split(".")
@@ -237,93 +253,6 @@ class Walker:
                 self._unpacked(item, owner)
         elif isinstance(target, ast.Starred):
             self._unpacked(target.value, owner)
-
-    def _call(self, node: ast.Call, owner: str, stack: list[ast.AST]) -> None:
-        head = chain_text(node.func)
-        tail = head.rpartition(".")[2]
-        if head in GETTERS and len(node.args) > 1:
-            name = node.args[1]
-            store = head in ("setattr", "delattr")
-            base = chain_text(node.args[0])
-            if base == "self" and owner:
-                base = f"self:{owner}"
-            pattern, method = self._refined(name)
-            self.result.gets.append((node.lineno, base, pattern, store, method))
-            # The object is read by name, not handed on; the name is in the pattern.
-            if base.partition(".")[0] in self.roots:
-                self.identifiers.add(base.partition(".")[0])
-                if "." in base:
-                    self.result.chains.setdefault(base, node.lineno)
-                stack.extend(node.args[1:])
-                return
-        elif tail in ("import_module", "__import__") and node.args:
-            package = regex(node.args[1]) if len(node.args) > 1 and tail == "import_module" else ""
-            self.result.loads.append((node.lineno, regex(node.args[0], re.escape(self.module)), package))
-        elif head in REFLECTION:
-            if head == "dir" or (head == "vars" and node.args):
-                base = chain_text(node.args[0]) if node.args else ""
-                if head == "vars" and base == "self":
-                    base = ""  # an instance's own attributes, not the class's methods
-                base = f"self:{owner}" if base in ("self", "cls") else base
-                self.result.gets.append((node.lineno, base, ".*", False, "dir"))
-            elif node not in self.rebound:
-                self.reflects.add(head)
-        elif head in ("isinstance", "issubclass") and len(node.args) == 2:
-            self.identifiers.add(head)
-            self._quiet(node.args[1])
-            stack.append(node.args[0])
-            return
-        for keyword in node.keywords:
-            made = tail in ("replace", "_replace") or tail[:1].isupper()
-            if keyword.arg in self.facts and (made or isinstance(keyword.value, ast.Constant)):
-                value: object = keyword.value.value if isinstance(keyword.value, ast.Constant) else UNSET
-                if isinstance(keyword.value, ast.Attribute) and keyword.value.attr == keyword.arg:
-                    value = SAME
-                self.result.stores.append((head, str(keyword.arg), node.lineno, value, "" if made else PASSED))
-        stack.extend(children(node))
-
-    def _entry(self, node: ast.Subscript, owner: str, stack: list[ast.AST]) -> bool:
-        """``vars(x)["name"]`` is ``getattr(x, "name")``."""
-        call = node.value
-        if not (isinstance(call, ast.Call) and chain_text(call.func) == "vars" and len(call.args) == 1):
-            return False
-        if isinstance(call.args[0], ast.Name) and call.args[0].id == "self":
-            return False  # an instance's own attributes, not the class's methods
-        name = "getattr" if isinstance(node.ctx, ast.Load) else "setattr"
-        read = ast.Call(ast.Name(name, ast.Load()), [call.args[0], node.slice], [])
-        self._call(ast.copy_location(read, node), owner, stack)
-        return True
-
-    def _refined(self, name: ast.expr) -> tuple[str, str]:
-        """The pattern of a built name; ``f"forward_{self.device()}"`` is read with what ``device`` returns."""
-        if isinstance(name, ast.JoinedStr):
-            for item in name.values:
-                call = item.value if isinstance(item, ast.FormattedValue) else None
-                if isinstance(call, ast.Call) and not call.args and chain_text(call.func).startswith("self."):
-                    method = chain_text(call.func).partition(".")[2]
-                    found = returned(self.methods.get(method))
-                    if found:
-                        choice = f"(?:{'|'.join(sorted(map(re.escape, found)))})"
-                        parts = [choice if other is item else regex(other) for other in name.values]
-                        self.refined.add(name)
-                        return join(parts), method
-        return regex(name), ""
-
-    def _string(self, value: object) -> None:
-        if not isinstance(value, str) or not value:
-            return
-        if len(value) <= 120:
-            self.strings.add(value)
-        if "." in value or "/" in value:
-            self.strings.update(DOTTED.findall(value))
-
-    def _pattern(self, node: ast.expr) -> None:
-        if node in self.refined:
-            return
-        text = regex(node)
-        bare = text.replace(".*", "").replace("\\", "")
-        if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
-            self.patterns.add(text)
 
 
 def _stays_method(node: ast.AST) -> bool:

@@ -1,0 +1,119 @@
+"""Members of classes that code lists: ``inspect.getmembers(C)``, ``dir(self)``, ``vars(cls)``, ``C.__dict__``.
+
+Blind to objects that another function hands in: of a parameter or a local only the classes that the same
+definition names are listed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pruner.graph.effects import derives
+from pruner.model.ir import Expr
+
+if TYPE_CHECKING:
+    from pruner.fold.reduce import Remains
+    from pruner.graph.live import Marker
+    from pruner.graph.module import Item
+
+_OBJECTS = (
+    "getmembers",
+    "getmembers_static",
+    "classify_class_attrs",
+    "dir",
+)  # vars(x) has no methods unless x is a class
+LISTERS = frozenset((*_OBJECTS, "vars"))
+LISTING_STEPS = frozenset((*(f".{name}" for name in _OBJECTS), ".__dict__"))
+
+
+class Listing:
+    """Classes all of whose methods live because code lists them."""
+
+    def __init__(self, marker: Marker) -> None:
+        self.marker = marker
+        self.whole: set[tuple[str, str]] = set()
+        self.below: set[tuple[str, str]] = set()  # listed as type(self): classes that derive from them as well
+
+    def take(self, module: str, node: str, remains: Remains) -> None:
+        """What one definition lists."""
+        owner = node.partition(":")[2]
+        for tag, root, path in remains.chains:
+            at = path.index(".__dict__") if ".__dict__" in path else len(path)
+            if at < len(path) and not "".join(path[at + 1 :]).startswith("["):  # C.__dict__["x"] is a read of x
+                path = path[:at]  # an instance's own has no methods
+                if tag == "n":
+                    self._named(module, root, path)
+                elif root == "cls" and not path:
+                    self._family(module, owner)
+        if "__dict__" in remains.attributes and any(_is_type(e) for e in remains.calls):
+            self._family(module, owner)
+        for e in remains.calls:
+            if e[0] == "k" and e[1][0] == "n" and e[2]:
+                name = e[1][2][-1][1:] if e[1][2] else e[1][1]
+                if name in LISTERS:
+                    self._listed(module, owner, name, e[2][0], remains.chains)
+
+    def _listed(self, module: str, owner: str, name: str, what: Expr, chains: list[Expr]) -> None:
+        if what[0] == "n":
+            if not (name == "vars" and any(step[0] == "(" for step in what[2])):
+                self._named(module, what[1], what[2])
+        elif (what[0] == "v" and what[1] == "cls" and not what[2]) or _is_type(what):
+            self._family(module, owner)
+        elif name == "vars":
+            return
+        elif what == ("v", "self", ()):
+            self._family(module, owner)
+        else:
+            for tag, root, path in chains:
+                if tag == "n":
+                    self._named(module, root, path)
+
+    def _named(self, module: str, root: str, path: tuple[str, ...]) -> None:
+        symbol, rest = self.marker.world.follow(module, root, tuple(s for s in path if s[0] == "."))
+        if symbol.kind == "binding" and (not rest or rest == (".__class__",)):
+            self._list(symbol.module, symbol.name)
+
+    def _list(self, module: str, name: str, depth: int = 0) -> None:
+        if (module, name) in self.whole or depth > 20:
+            return
+        world = self.marker.world
+        for store in world.stores(module, name):
+            if store.kind != "class":
+                continue
+            self.whole.add((module, name))
+            self._release(module, name)
+            for base in store.stmt[5]:
+                if base[0] == "n":
+                    symbol, rest = world.follow(module, base[1], tuple(s for s in base[2] if s[0] == "."))
+                    if symbol.kind == "binding" and not rest:
+                        self._list(symbol.module, symbol.name, depth + 1)
+
+    def _family(self, module: str, owner: str) -> None:
+        if (module, owner) in self.below:
+            return
+        self._list(module, owner)
+        if (module, owner) in self.whole:
+            self.below.add((module, owner))
+            for other, state in list(self.marker.out.states.items()):
+                for item in state.items:
+                    if item.kind == "class" and item.live and item.methods and self.covers(other, item):
+                        self._release(other, item.names[0])
+
+    def covers(self, module: str, item: Item) -> bool:
+        """Is the class one of those?"""
+        if (module, item.names[0]) in self.whole:
+            return True
+        return bool(self.below) and derives(self.marker.world, module, item.stmt, self.below)
+
+    def _release(self, module: str, name: str) -> None:
+        state = self.marker.out.states.get(module)
+        for item in state.names.get(name, ()) if state is not None else ():
+            if item.kind == "class":
+                self.marker.all_methods(module, item)
+
+
+def _is_type(e: Expr) -> bool:
+    """``type(self)``, ``self.__class__``."""
+    if e[0] == "k":
+        return bool(e[1] == ("n", "type", ()) and e[2] == (("v", "self", ()),))
+    return bool(e == ("v", "self", (".__class__",)))

@@ -1,0 +1,102 @@
+"""Classes whose members kept code lists: ``inspect.getmembers(C)``, ``dir(self)``, ``vars(cls)``, ``C.__dict__``.
+
+Blind to objects that another function hands in: of a parameter or a local only the classes that the same
+function names are taken.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pruner.verify.classes import Classes
+from pruner.verify.coded import words
+from pruner.verify.names import FUNCTIONS
+from pruner.verify.nodes import walk
+from pruner.verify.output import Output
+
+
+class Listed:
+    """Which classes are listed, and where."""
+
+    def __init__(self, output: Output, classes: Classes) -> None:
+        self.output = output
+        self.classes = classes
+        self._words: dict[str, str] | None = None
+        self._whole: dict[tuple[str, str], str] = {}  # these and their bases
+        self._family: dict[tuple[str, str], str] = {}  # and what derives from them
+        for row in output.surveys.values():
+            vague = []
+            for line, base, _, _, method in row.gets:
+                if method not in ("dir", "vars"):
+                    continue
+                place = f"{row.path}:{line}"
+                if base.startswith("self:"):
+                    self._family.setdefault((row.module, base[5:]), place)
+                elif not self._take(output, row.path, base, place) and method == "dir":
+                    vague.append(line)
+            tree = output.tree.parse(row.path) if vague else None
+            for line in vague if tree is not None else ():
+                for name in _named_beside(tree, line) & (set(row.bound) | {i.bound for i in row.imports}):
+                    self._take(output, row.path, name, f"{row.path}:{line}")
+
+    def _take(self, output: Output, path: str, chain: str, place: str) -> bool:
+        known = False
+        for found, rest, _ in output.places(path, chain) if chain else ():
+            known = True
+            if found[0] != "module" and not rest:
+                self._whole.setdefault(found, place)
+        return known
+
+    def where(self, module: str, owner: str) -> str:
+        """Where the members of the class are listed, or ``""``."""
+        if not self._whole and not self._family:
+            return ""
+        mine = (module, owner)
+        for home, place in (*self._whole.items(), *self._family.items()):
+            if home == mine or mine in self._above(home):
+                return place
+        above = self._above(mine) if self._family else ()
+        return next((place for home, place in self._family.items() if home in above), "")
+
+    def _above(self, home: tuple[str, str]) -> set[tuple[str, str]]:
+        return {(row[1], row[2]) for row in self.classes.ancestors(("symbol", *home))[0]}
+
+    def written(self, name: str) -> str:
+        """Where the name is a word of some text, or ``""``."""
+        if self._words is None:
+            self._words = {}
+            for path in sorted(self.output.surveys):
+                tree = self.output.tree.parse(path)
+                for node in walk(tree) if tree is not None else ():
+                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                        for word in words(node.value):
+                            self._words.setdefault(word, path)
+        return self._words.get(name, "")
+
+
+def protocol_members(output: Output) -> dict[str, str]:
+    """Members of protocols of which isinstance may be asked, with those that they inherit."""
+    found: dict[str, str] = {}
+    known: dict[str, list[tuple[frozenset[str], tuple[str, ...]]]] = {}
+    for row in output.surveys.values():
+        for name, (_, members, bases) in row.protocols.items():
+            known.setdefault(name, []).append((members, bases))
+    for row in output.surveys.values():
+        for name, (checked, _, _) in row.protocols.items():
+            work, seen = [name] if checked else [], {name}
+            for each in work:
+                for members, bases in known.get(each, ()):
+                    found.update(dict.fromkeys(members, f"{row.path}:{name}"))
+                    work += [base for base in bases if base not in seen]
+                    seen.update(bases)
+    return found
+
+
+def _named_beside(tree: ast.Module | None, line: int) -> set[str]:
+    """Names in the innermost function around a line, or in the module's body."""
+    found: ast.AST | None = None
+    for node in walk(tree) if tree is not None else ():
+        if isinstance(node, FUNCTIONS) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            if found is None or node.lineno >= found.lineno:  # type: ignore[attr-defined]
+                found = node
+    return {node.id for node in walk(found) if isinstance(node, ast.Name)} if found is not None else set()
