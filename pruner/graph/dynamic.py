@@ -66,6 +66,7 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.need(found, rest.split(".")[0], node, "text", 0)
 
 
+_DOTTED = re.compile(r"[\w\0.]+")
 _CODE = re.compile(r"[^\W\d]\w*")
 
 
@@ -122,7 +123,7 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         name = _callee(marker, module, e[1])
-        if name in ("dir", "vars", "inspect.getmembers") and e[2] and e[2][0][0] == "n":
+        if name in ("dir", "vars", "inspect.getmembers", "inspect.getmembers_static") and e[2] and e[2][0][0] == "n":
             symbol, rest = marker.world.follow(module, e[2][0][1], e[2][0][2])
             if symbol.kind == "module" and not rest:
                 marker.escape(symbol.module, node, 0)
@@ -202,7 +203,8 @@ def _occurrences(found: list[Expr], text: Expr) -> int:
 
 def _built_name(marker: Marker, argument: Expr, *, stored: bool = False) -> None:
     """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant; ``stored``: every property."""
-    for pattern in words(holed(argument)):  # attrgetter(f"part.step_{kind}") has two
+    text = holed(argument)
+    for pattern in words(text) if _DOTTED.fullmatch(text) else ():  # attrgetter(f"part.step_{kind}") has two
         marker.use_pattern(pattern, stored=stored)
 
 

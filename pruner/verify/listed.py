@@ -21,7 +21,6 @@ class Listed:
     def __init__(self, output: Output, classes: Classes) -> None:
         self.output = output
         self.classes = classes
-        self._words: dict[str, str] | None = None
         self._whole: dict[tuple[str, str], str] = {}  # these and their bases
         self._family: dict[tuple[str, str], str] = {}  # and what derives from them
         for row in output.surveys.values():
@@ -62,16 +61,16 @@ class Listed:
         return {(row[1], row[2]) for row in self.classes.ancestors(("symbol", *home))[0]}
 
     def written(self, name: str) -> str:
-        """Where the name is a word of some text, or ``""``."""
-        if self._words is None:
-            self._words = {}
-            for path in sorted(self.output.surveys):
-                tree = self.output.tree.parse(path)
-                for node in walk(tree) if tree is not None else ():
-                    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                        for word in words(node.value):
-                            self._words.setdefault(word, path)
-        return self._words.get(name, "")
+        """Where the name is a word of some text, or ``""``. Reads the files again that hold it: hardly a name is asked for."""
+        wanted = name.encode()
+        for path, row in sorted(self.output.surveys.items()):
+            if not row.identifiers or wanted not in self.output.tree.read(path):  # the guard module's names are data
+                continue
+            tree = self.output.tree.parse(path)
+            for node in walk(tree) if tree is not None else ():
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and name in words(node.value):
+                    return path
+        return ""
 
 
 def protocol_members(output: Output) -> dict[str, str]:
