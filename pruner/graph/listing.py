@@ -1,15 +1,15 @@
 """Members of classes that code lists: ``inspect.getmembers(C)``, ``dir(self)``, ``vars(cls)``, ``C.__dict__``.
 
-Blind to objects that another function hands in: of a parameter or a local only the classes that the same
-definition names are listed.
+Where a function lists what it is given, so are the classes that it decorates and those (or new instances of those)
+that calls of it name. Blind to objects that come another way: out of a table, from a caller's caller.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pruner.graph.effects import derives
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, Stmt
 
 if TYPE_CHECKING:
     from pruner.fold.reduce import Remains
@@ -22,6 +22,7 @@ _OBJECTS = (
     "classify_class_attrs",
     "dir",
 )  # vars(x) has no methods unless x is a class
+_MAKERS = ("__new__", "__init__", "__prepare__")
 LISTERS = frozenset((*_OBJECTS, "vars"))
 LISTING_STEPS = frozenset((*(f".{name}" for name in _OBJECTS), ".__dict__"))
 
@@ -32,6 +33,8 @@ class Listing:
     def __init__(self, marker: Marker) -> None:
         self.marker = marker
         self.whole: set[tuple[str, str]] = set()
+        self.functions: set[tuple[str, str]] = set()  # that list what they are given
+        self._scanned: dict[str, int] = {}
         self.below: set[tuple[str, str]] = set()  # listed as type(self): classes that derive from them as well
 
     def take(self, module: str, node: str, remains: Remains) -> None:
@@ -64,6 +67,7 @@ class Listing:
         elif what == ("v", "self", ()):
             self._family(module, owner)
         else:
+            self.functions.add((module, owner))
             for tag, root, path in chains:
                 if tag == "n":
                     self._named(module, root, path)
@@ -89,6 +93,9 @@ class Listing:
                         self._list(symbol.module, symbol.name, depth + 1)
 
     def _family(self, module: str, owner: str) -> None:
+        if not any(store.kind == "class" for store in self.marker.world.stores(module, owner)):
+            self.functions.add((module, owner))  # def register(cls)
+            return
         if (module, owner) in self.below:
             return
         self._list(module, owner)
@@ -101,9 +108,61 @@ class Listing:
 
     def covers(self, module: str, item: Item) -> bool:
         """Is the class one of those?"""
-        if (module, item.names[0]) in self.whole:
+        if (module, item.names[0]) in self.whole or self._made(module, item.stmt, 0):
             return True
         return bool(self.below) and derives(self.marker.world, module, item.stmt, self.below)
+
+    def _made(self, module: str, stmt: Stmt, depth: int) -> bool:
+        """A metaclass of the tree is handed the members of the class when it is made."""
+        world = self.marker.world
+        for key, value in stmt[6]:
+            if key == "metaclass" and value[0] == "n":
+                symbol, rest = world.follow(module, value[1], value[2])
+                stores = world.stores(symbol.module, symbol.name) if symbol.kind == "binding" and not rest else ()
+                if any(p[0] == "def" and p[3] in _MAKERS for s in stores if s.kind == "class" for p in s.stmt[7]):
+                    return True
+        for base in stmt[5] if depth < 20 else ():
+            if base[0] == "n":
+                symbol, rest = world.follow(module, base[1], tuple(s for s in base[2] if s[0] == "."))
+                if symbol.kind == "binding" and not rest:
+                    for store in world.stores(symbol.module, symbol.name):
+                        if store.kind == "class" and self._made(symbol.module, store.stmt, depth + 1):
+                            return True
+        return False
+
+    def handed(self) -> bool:
+        """The classes that live modules hand to those functions; True when something new lives."""
+        before = len(self.whole)
+        homes = {module for module, _ in self.functions}
+        for module, state in list(self.marker.out.states.items()) if homes else ():
+            if not state.executed or self._scanned.get(module) == len(self.functions):
+                continue
+            self._scanned[module] = len(self.functions)
+            imports = (item for item in state.items if item.kind == "import")
+            if module in homes or any(not homes.isdisjoint(self.marker.targets(state.summary, i)) for i in imports):
+                self._scan(module, state.summary.body)
+        return len(self.whole) > before
+
+    def _scan(self, module: str, body: Any) -> None:
+        stack: list[Any] = [body]
+        while stack:
+            item = stack.pop()
+            if len(item) == 4 and item[0] == "k" and self._lists(module, item[1]):
+                for argument in (*item[2], *(value for _, value in item[3])):
+                    made = argument[1] if argument[0] == "k" else argument
+                    if made[0] == "n":
+                        self._named(module, made[1], made[2])
+            elif len(item) > 8 and item[0] == "class":
+                if any(self._lists(module, d[1] if d[0] == "k" else d) for d in item[4]):
+                    self._list(module, item[3])
+            stack += [inner for inner in item if inner.__class__ is tuple]
+
+    def _lists(self, module: str, func: Any) -> bool:
+        if not isinstance(func, tuple) or len(func) != 3 or func[0] != "n":
+            return False
+        path = tuple(step for step in func[2] if step[0] == ".")
+        symbol, rest = self.marker.world.follow(module, func[1], path)
+        return symbol.kind == "binding" and not rest and (symbol.module, symbol.name) in self.functions
 
     def _release(self, module: str, name: str) -> None:
         state = self.marker.out.states.get(module)

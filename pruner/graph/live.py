@@ -294,6 +294,7 @@ class Marker:
                 continue
             changed |= self._keep_loaders()
             changed |= self._keep_subclasses()
+            changed |= self.listing.handed()
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()

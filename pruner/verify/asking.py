@@ -83,11 +83,13 @@ class Asking:
             self.result.loads.append((node.lineno, regex(node.args[0], re.escape(self.module)), package))
         elif tail in LISTS or (head == "vars" and node.args):
             base = chain_text(node.args[0]) if node.args else ""
-            if own_class(node.args[0] if node.args else node):
+            if owner and own_class(node.args[0] if node.args else node):
                 base = f"self:{owner}"
             elif base == "self":  # vars(self): an instance's own attributes, not the class's methods
                 base = "" if head == "vars" else f"self:{owner}"
-            self.result.gets.append((node.lineno, base, ".*", False, "dir" if tail in LISTS and node.args else "vars"))
+            self.result.gets.append(
+                (node.lineno, base, ".*", False, "dir" if (tail in LISTS and node.args) or base == "cls" else "vars")
+            )
         elif head in REFLECTION:
             if node not in self.rebound:
                 self.reflects.add(head)
@@ -155,9 +157,9 @@ class Asking:
 
     def dictionary(self, node: ast.expr, owner: str) -> None:
         """``C.__dict__`` lists the class; an instance's own has no methods."""
-        base = f"self:{owner}" if own_class(node) else chain_text(node)
+        base = f"self:{owner}" if owner and own_class(node) else chain_text(node)
         if base and base != "self":
-            self.result.gets.append((node.lineno, base, ".*", False, "vars"))
+            self.result.gets.append((node.lineno, base, ".*", False, "dir" if base == "cls" else "vars"))
 
     def _format(self, node: ast.expr, line: int) -> None:
         """What a format gives, and what the fields of one that is put together read."""

@@ -187,6 +187,8 @@ class Walker(Asking):
         parts = [node.attr]
         while type(item) is ast.Attribute:
             self.attributes.add(item.attr)
+            if item.attr == "__dict__":
+                self.dictionary(item.value, owner)
             parts.append(item.attr)
             item = item.value
         if type(item) is not ast.Name:
