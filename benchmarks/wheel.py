@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -35,9 +36,16 @@ MODULES = ("sglang", "sglang.launch_server", "sglang.check_env", "sglang.bench_s
 
 
 def build(tree: Path, folder: Path) -> Path:
-    """The wheel. Raises CalledProcessError, with what pip said on stderr."""
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(tree)]
+    """The wheel. Raises CalledProcessError, with what pip said on stderr.
+
+    Built from a copy: pip leaves build/ and an egg-info folder where it builds, files that `prune verify` refutes.
+    """
+    copy = folder / "tree"
+    left = {"build", *(path.name for path in tree.glob("*.egg-info"))}
+    shutil.copytree(tree, copy, symlinks=True, ignore=lambda at, names: left if Path(at) == tree else ())
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
     subprocess.run(command, check=True)
+    shutil.rmtree(copy)
     (wheel,) = folder.glob("*.whl")
     return wheel
 

@@ -34,7 +34,9 @@ def additions(up: Tree, out: Tree) -> Iterable[str]:
             continue
         if LAUNCH.match(path) or (ADDED.match(name) and not path.endswith(".py")):
             continue
-        yield f"{path}:1: this file is not in upstream"
+        made = path.startswith("build/") or path.partition("/")[0].endswith(".egg-info")
+        advice = "; an installer that built here left it: remove build/ and the .egg-info folder" if made else ""
+        yield f"{path}:1: this file is not in upstream{advice}"
 
 
 def changed_data(up: Tree, out: Tree) -> Iterable[str]:

@@ -261,3 +261,24 @@ def test_rules_are_read_before_the_checks_alone_run(place: Place, capsys: pytest
         )
         error = capsys.readouterr().err
         assert set(re.findall(r"PR\d{3}", error)) == {code} and "Traceback" not in error
+
+
+def test_what_an_installer_left_in_the_output_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PRUNE_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "app.py").write_text("X = 1\n")
+    (tmp_path / "rules.yaml").write_text("rules:\n  - {id: r, because: It starts here., root: [app]}\n")
+    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
+    check = ["verify", "--output", "out", "--rules", "rules.yaml", "--upstream", "in"]
+    assert main(check) == 0
+    (tmp_path / "out" / "build" / "lib").mkdir(parents=True)
+    (tmp_path / "out" / "build" / "lib" / "app.py").write_text("X = 1\n")
+    capfd.readouterr()
+    assert main(check) == 3
+    said = " ".join("".join(capfd.readouterr()).split())
+    assert (
+        "build/lib/app.py:1: this file is not in upstream; an installer that built here left it: remove build/" in said
+    )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
+from benchmarks import wheel
 from benchmarks.wheel import left_out, parsed
 
 ARGS = """\
@@ -52,3 +55,25 @@ def test_a_file_that_the_wheel_lacks_is_told(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "w.whl", "w") as file:
         file.writestr("sglang/__init__.py", "")
     assert left_out(tree(tmp_path / "t"), tmp_path / "w.whl") == ["sglang/srt/server_args.py"]
+
+
+def test_building_leaves_the_tree_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip builds where the project is: build/ and an egg-info folder, which `prune verify` refutes, and builds from again."""
+    top = tree(tmp_path / "t")
+    for path in ("build/lib/sglang/gone.py", "sglang.egg-info/PKG-INFO", "sglang/build/kept.py"):
+        (top / path).parent.mkdir(parents=True)
+        (top / path).write_text("")
+    before = sorted(path.relative_to(top) for path in top.rglob("*"))
+    seen: list[str] = []
+
+    def pip(command: list[str], **_: object) -> None:
+        place = Path(command[-1])
+        seen.extend(sorted(path.relative_to(place).as_posix() for path in place.rglob("*.py")))
+        (place / "build").mkdir()
+        (tmp_path / "w" / "sglang.whl").write_text("")
+
+    (tmp_path / "w").mkdir()
+    monkeypatch.setattr(wheel.subprocess, "run", pip)
+    assert wheel.build(top, tmp_path / "w").name == "sglang.whl"
+    assert sorted(path.relative_to(top) for path in top.rglob("*")) == before
+    assert seen == ["sglang/__init__.py", "sglang/build/kept.py", "sglang/srt/server_args.py"]
