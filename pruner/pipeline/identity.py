@@ -116,15 +116,19 @@ def _mark_peer(address):
     """Refuse to work with a peer of another build; ask each address once."""
     if not isinstance(address, str) or address in _PEERS:
         return
+    from http.client import HTTPException
     from urllib.error import HTTPError
-    from urllib.request import urlopen
+    from urllib.request import ProxyHandler, build_opener
 
     try:
-        with urlopen(f"http://{address}/prune_digest", timeout=2) as answer:
+        # No proxy: it would answer for a peer that it cannot reach, and urllib knows no networks in NO_PROXY.
+        with build_opener(ProxyHandler({})).open(f"http://{address}/prune_digest", timeout=2) as answer:
             found = answer.read(200).decode("ascii", "replace")
-    except HTTPError:
+    except HTTPError as error:
+        if error.code != 404:  # upstream's knows no such path; anything else says nothing of the build
+            return
         found = ""
-    except (OSError, ValueError):  # nobody is there yet: who called finds that out, and asks again
+    except (OSError, ValueError, HTTPException):  # nobody is there yet: who called finds that out, and asks again
         return
     found = found if found.startswith("sha256:") else ""
     if found not in ("", DIGEST):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import socket
 import subprocess
 import sys
 import threading
@@ -255,12 +256,12 @@ def test_one_rank_asks_nobody(made: tuple[Path, Path, Path]) -> None:
 
 @contextmanager
 def serving(answers: list[str]) -> Iterator[str]:
-    """An address that tells these digests, one a time; "" is an upstream's 404."""
+    """An address that tells these digests, one a time; "" is an upstream's 404, a number another status."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             text = answers.pop(0)
-            self.send_response(200 if text else 404)
+            self.send_response(int(text) if text.isdigit() else 200 if text else 404)
             self.end_headers()
             self.wfile.write(text.encode())
 
@@ -288,6 +289,26 @@ def test_a_peer_is_asked_once(made: tuple[Path, Path, Path]) -> None:
         sentence = f"peer {address} runs another build ({digest(other)}) than this one ({digest(tree)}); "
         assert sentence in said(start(tree, outside, "peer", address))
     assert said(start(tree, outside, "peer", "127.0.0.1:9")) == "layout layout\n"  # nobody there is nobody's fault
+
+
+def test_an_answer_that_is_not_of_the_peer_accepts_nobody(made: tuple[Path, Path, Path]) -> None:
+    """A server that is not ready (503), one that speaks no HTTP, and the cluster's proxy, which refuses what it cannot reach."""
+    tree, other, outside = made
+    with serving(["503", digest(other)]) as address:
+        assert "runs another build" in said(start(tree, outside, "peer", address))
+    with socket.create_server(("127.0.0.1", 0)) as rude:
+
+        def greet() -> None:
+            for _ in range(2):
+                with rude.accept()[0] as line:
+                    line.recv(1000)
+                    line.sendall(b"SSH-2.0-x\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        assert said(start(tree, outside, "peer", f"127.0.0.1:{rude.getsockname()[1]}")) == "layout layout\n"
+    with serving(["403", "403"]) as proxy, serving([digest(other)]) as address:
+        told = start(tree, outside, "peer", address, http_proxy=f"http://{proxy}", no_proxy="127.0.0.0/8")
+        assert "runs another build" in said(told)
 
 
 def test_a_lost_peer_is_asked_again(made: tuple[Path, Path, Path]) -> None:
