@@ -170,6 +170,17 @@ class Answers:
             if hits:
                 hits.sort(key=lambda r: r["lines"][1] - r["lines"][0])
                 return Answer("removed", tuple(self._told(hits[:5])))
+            whole = [r for r in self._ledger() if r["path"] == file and r["what"] == "file"]
+            ends = [
+                self.graph.get("ends", {}).get(file),
+                self.graph["lines"].get(file),
+                *(r["lines"][1] for r in whole),
+            ]
+            end = next((known for known in ends if known is not None), None)
+            if end is not None and int(number) > end:
+                raise cannot(
+                    name, "PR308", "is no place in the file", f"{file} has {end} line{'s' * (end != 1)} upstream"
+                )
             runs = self.graph["maps"].get(file)
             if runs is not None and not any(r[1] <= int(number) < r[1] + r[2] for r in runs):
                 parts = [r for r in self.graph.get("folded", {}).get(file, ()) if r[0] <= int(number) <= r[1]]
@@ -179,7 +190,6 @@ class Answers:
             if file in self.graph["lines"]:
                 return Answer("kept", (f"{name} is kept",))
             if file in self.graph["upstream"]:
-                whole = [r for r in self._ledger() if r["path"] == file and r["what"] == "file"]
                 return Answer("removed", tuple(self._told(whole)))
             return Answer("unknown", (f"{file} is no file of this upstream tree",))
         node = self._find(name) or (name if name in self.graph["lines"] else None)

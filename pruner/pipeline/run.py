@@ -103,7 +103,8 @@ def _run(
             outcome, seen, answer = _analysed(
                 snapshot, policy, options, progress, (package, name, below), rules, facts, stack, ahead
             )
-            if modules and all(outcome.files.get(path, b"") is None for path, _ in modules.values()):
+            gone = all(outcome.files.get(path, b"") is None for path, _ in modules.values())
+            if modules and (gone or not outcome.roots):
                 raise nothing_kept(policy)
             made, reports = outcome, None if options.dry_run else options.reports
             looked_up = stack.enter_context(

@@ -108,6 +108,7 @@ def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
     """
     lines: dict[str, int] = {}
     maps: dict[str, list[list[int]]] = {}
+    ends: dict[str, int] = {}  # lines of an upstream file, where that is another number
     for file in snapshot.files:
         if file.link is not None:
             continue
@@ -116,6 +117,8 @@ def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
             continue
         data = snapshot.read(file.path) if file.path not in outcome.files or file.path in outcome.edits else b""
         lines[file.path] = (content or b"").count(b"\n") if file.path in outcome.files else data.count(b"\n")
+        if data and (end := data.count(b"\n") + (not data.endswith(b"\n"))) != lines[file.path]:
+            ends[file.path] = end
         if file.path in outcome.edits:
             maps[file.path] = line_map(data, outcome.edits[file.path])
     nodes = sorted({n for e in outcome.edges for n in e[:2]} | {node for node, _ in outcome.roots})
@@ -136,6 +139,7 @@ def render(snapshot: Snapshot, outcome: Outcome) -> bytes:
         "dominators": _dominators(nodes, edges),
         "lines": lines,
         "maps": maps,
+        "ends": ends,
         "upstream": sorted(f.path for f in snapshot.files),
         "sources": {
             path: (by, _upstream_line(maps.get(by), line))

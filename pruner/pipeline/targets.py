@@ -133,7 +133,12 @@ def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[
                     _root_module(marker, module, target.rule)
         else:
             split = split_symbol(table, target)
-            if split:
+            if split and not has_symbol(marker, *split):
+                if (
+                    split[0] in table.paths
+                ):  # the module was meant, if not this name: it stays, and the rule is a finding
+                    marker.execute(split[0], f"rule:{target.rule}", "root", "", 0)
+            elif split:
                 _root_symbol(marker, split[0], split[1].split(".")[0], target.rule)
                 for part in split[1].split(".")[1:]:
                     marker.use_name(part)
@@ -146,6 +151,28 @@ def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[
             node = f"rule:{dynamic.rule}"
             marker.out.roots.append((node, dynamic.rule))
             marker.members(dynamic.package, dynamic.members, node)
+
+
+def has_symbol(marker: Marker, module: str, dotted: str) -> bool:
+    """Does the module have the name, as far as its text tells? A star of an outside package may bring any."""
+    name = dotted.partition(".")[0]
+    if not name or f"{module}.{name}" in marker.table:
+        return True
+    summary = marker.table.load(module)
+    if summary is None:  # a folder without a file, or one that cannot be read
+        return module in marker.table.paths
+    known = summary.stores.keys() | summary.rebinds.keys()
+    if name in known or "__getattr__" in known or name.startswith("__"):
+        return True
+    for stmt, _ in summary.stars:
+        source = marker.table.absolute(summary, stmt[3], stmt[4])
+        if source not in marker.table or (source != module and has_symbol(marker, source, name)):
+            return True
+    return any(
+        path[-1] == f".{name}" or path[-1].startswith("[")
+        for root, path, _, _ in summary.part_stores
+        if root == "globals"
+    )
 
 
 def _root_module(marker: Marker, module: str, rule: str) -> None:

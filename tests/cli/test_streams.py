@@ -81,7 +81,7 @@ def test_a_file_of_prune_s_own_is_known(folder: Path) -> None:
     assert "PRUNED.json is prune's own" in done.stdout and done.stdout.strip().endswith("0")
 
 
-@pytest.mark.parametrize("question", ["line app.py:0", "line app.py:99", "why-not app.py:0"])
+@pytest.mark.parametrize("question", ["line app.py:0", "line app.py:99", "why-not app.py:0", "why-not app.py:99999"])
 def test_a_line_that_is_not_there(folder: Path, question: str) -> None:
     done = shell(folder, f"$PRUNE; PRUNE=${{PRUNE%% --rules*}}; $PRUNE {question} --output out; echo $?")
     assert "error PR308: is no place in" in done.stderr and done.stdout.strip().endswith("2")

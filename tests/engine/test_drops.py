@@ -309,6 +309,22 @@ def test_a_rule_that_matches_nothing_is_a_finding() -> None:
     assert "PR012" in prune({"app.py": "T = {1: 2}\n"}, roots=["app", "nothere"], keep=["absent:thing"]).findings
 
 
+TAB = {"app.py": "def main():\n    return 1\n", "tab.py": "from more import *\n\nT = {1: 2}\n", "more.py": "x = 1\n"}
+
+
+@pytest.mark.parametrize(
+    ("name", "there"),
+    [("nothing", False), ("T", True), ("x", True), ("K.m", False), ("__doc__", True)],
+)
+@pytest.mark.parametrize("text", ["", "from outside import *\n", "def __getattr__(n):\n    return n\n"])
+def test_a_keep_of_a_name_that_its_module_lacks(name: str, there: bool, text: str) -> None:
+    """A star of an outside package and a module's ``__getattr__`` may bring any name."""
+    files = {**TAB, "tab.py": TAB["tab.py"] + text}
+    result = prune(files, roots=["app:main"], keep=[f"tab:{name}"])
+    assert ("PR012" in result.findings) == (not there and not text)
+    assert "tab.py" in result.files
+
+
 # -- members of classes ---------------------------------------------------------------------------------------------
 
 MODES = """\
