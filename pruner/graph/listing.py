@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pruner.fold.reduce import Remains
     from pruner.graph.live import Marker
     from pruner.graph.module import Item
+    from pruner.scan.summary import Summary
 
 _OBJECTS = (
     "getmembers",
@@ -139,9 +140,16 @@ class Listing:
                 continue
             self._scanned[module] = len(self.functions)
             imports = (item for item in state.items if item.kind == "import")
-            if module in homes or any(not homes.isdisjoint(self.marker.targets(state.summary, i)) for i in imports):
+            if module in homes or any(self._brings(state.summary, item, homes) for item in imports):
                 self._scan(module, state.summary.body)
         return len(self.whole) > before
+
+    def _brings(self, summary: Summary, item: Item, homes: set[str]) -> bool:
+        """Does the import bring one of those functions, or its module?"""
+        name = item.stmt[5][item.index][0] if item.stmt[0] == "from" else ""
+        named = not name or any(name == function for _, function in self.functions)
+        found = (t for t in self.marker.targets(summary, item) if t in homes)
+        return any(named or t.endswith(f".{name}") for t in found)
 
     def _scan(self, module: str, body: Any) -> None:
         stack: list[Any] = [body]

@@ -294,11 +294,10 @@ class Marker:
                 continue
             changed |= self._keep_loaders()
             changed |= self._keep_subclasses()
-            changed |= self.listing.handed()
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
-            if not changed and not self._keep_required() and not keep_orders(self):
+            if not changed and not self.listing.handed() and not self._keep_required() and not keep_orders(self):
                 break
         self._bind_guards()
         self._collect_dead_aliases()
