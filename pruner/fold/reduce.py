@@ -57,6 +57,8 @@ class Reducer:
         if tag == "o":
             for part in e[1]:
                 self.value(part)
+                if part[0] in ("n", "v") and (part[2][-1:] == (".modules",) or part[1] == "modules"):
+                    self.out.calls.append(e)  # sys.modules[__name__]
         elif tag in ("n", "v"):
             if not self._literal(e):
                 self._chain(e)
@@ -76,7 +78,11 @@ class Reducer:
         elif tag == "=":
             if not self._literal(e):
                 self.value(e[1])
-                for _, right in e[2]:
+                for operator, right in e[2]:
+                    if operator in ("in", "not in") and right[0] in ("n", "v") and right[2][-1:] == (".modules",):
+                        # `name in sys.modules` looks no module up: of the chain its last step is only named.
+                        self.out.attributes.add("modules")
+                        right = (right[0], right[1], right[2][:-1])
                     self.value(right)
         else:
             self._rest(e)

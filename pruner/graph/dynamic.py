@@ -5,6 +5,7 @@ Every rule here keeps more. Blind to text that is computed from data files or th
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -78,6 +79,24 @@ def code(marker: Marker, module: str, node: str, values: list[str]) -> None:
             marker.use_name(name)
             if name in state.names:
                 marker.need(module, name, node, "text", 0)
+        if "import" in text:
+            _imported(marker, node, text)
+
+
+def _imported(marker: Marker, node: str, text: str) -> None:
+    """What code in a text imports."""
+    try:
+        parsed = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for part in ast.walk(parsed):
+        if isinstance(part, ast.Import):
+            for alias in part.names:
+                marker.held.hold(alias.name, node, 0)
+        elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
+            for alias in part.names:
+                marker.need(part.module, alias.name, node, "text", 0)
+                marker.held.give(part.module, alias.name, node, 0)
 
 
 def spellings(remains: Remains) -> set[str]:
@@ -165,6 +184,7 @@ def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str
             continue
         if name[0] == "c":
             marker.need(symbol.module, str(name[1]), node, "getattr", 0)
+            marker.held.give(symbol.module, str(name[1]), node, 0)
             continue
         parts = _flatten(name) if name[0] == "j" else [None]
         if any(parts):
@@ -172,6 +192,7 @@ def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str
             state = marker.state(symbol.module)
             for known in [n for n in (state.names if state else ()) if re.fullmatch(pattern, n)]:
                 marker.need(symbol.module, known, node, "getattr", 0)
+                marker.held.give(symbol.module, known, node, 0)
         else:
             marker.escape(symbol.module, node, 0)
 
@@ -212,6 +233,9 @@ def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
     """An import with constant arguments: ``find_spec("x")``, ``import_module(".a", "pkg")``."""
     index = next(i for i, step in enumerate(chain[2]) if step[0] == "(")
     name = _callee(marker, module, (chain[0], chain[1], chain[2][:index]))
+    if name in ("operator.attrgetter", "operator.methodcaller"):
+        texts = [a for a in constants(chain[2][index]) if isinstance(a, str)]
+        marker.held.asks(part for text in texts for part in text.split("."))
     if name not in _IMPORTERS:
         return
     arguments = [a for a in constants(chain[2][index]) if isinstance(a, str)]
@@ -257,6 +281,7 @@ def _callee(marker: Marker, module: str, func: Expr) -> str:
 
 
 def _import_call(marker: Marker, module: str, node: str, e: Expr) -> None:
+    marker.held.loads(module, node, e[2][0])
     argument, package = e[2][0], e[2][1] if len(e[2]) > 1 else dict(e[3]).get("package")
     base = _piece(marker, module, package) if package is not None else None
     pattern = _load_pattern(marker, module, node, argument, base or "")

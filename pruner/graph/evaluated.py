@@ -44,7 +44,7 @@ def code(marker: Marker, module: str, node: str, found: list[Expr], calls: list[
     if not _own(found, calls):
         return
     state = marker.out.states[module]
-    marker.as_value(module, node, 0)
+    marker.held.hold(module, node, 0)
     if state.evaluated:
         return
     state.evaluated = True
@@ -53,7 +53,7 @@ def code(marker: Marker, module: str, node: str, found: list[Expr], calls: list[
             marker.use_pattern(pattern)
     for name in list(state.names):
         for target in marker.world.modules_behind(marker.world.symbol(module, name)):
-            marker.as_value(target, node, 0)
+            marker.held.hold(target, node, 0)
 
 
 def _own(found: list[Expr], calls: list[Expr]) -> bool:
@@ -142,7 +142,7 @@ def _matching(marker: Marker, module: str, node: str, text: str) -> None:
 def load(marker: Marker, module: str, node: str) -> None:
     """A file is loaded by its path: what is public lives, and what code names of it."""
     marker.escape(module, node, 0, private=False)
-    marker.as_value(module, node, 0)
+    marker.held.hold(module, node, 0)
 
 
 def _loads(marker: Marker, module: str) -> bool:

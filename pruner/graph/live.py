@@ -24,6 +24,7 @@ from pruner.graph import dynamic, evaluated
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, protocol_members
+from pruner.graph.held import LOOKS, Held
 from pruner.graph.idle import keep_effects, parents
 from pruner.graph.listing import LISTERS, LISTING_STEPS, Listing
 from pruner.graph.members import MemberCheck
@@ -93,7 +94,7 @@ class Marker:
         self.names_used: set[str] = set()
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
-        self._waiting_names: dict[str, list[tuple[str, str, int]]] = {}
+        self.held = Held(self)
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._methods: deque[tuple[str, Item, Method]] = deque()
         self._namer = ("", 0)  # the node and place whose reads are being taken
@@ -156,6 +157,7 @@ class Marker:
                 continue
             state.executed = True
             self._bodies.append(name)
+            self.held.executed(name)
 
     def _run_body(self, module: str) -> None:
         state = self.out.states[module]
@@ -214,7 +216,7 @@ class Marker:
         """Mark an item that no name asks for: it lives with its module, which the stored graph must say."""
         line = line_of(item.stmt[1])
         for name in item.names or ("*",):
-            self.edge(module, f"{module}:{name}", kind, self._path(module), line)
+            self.edge(module, f"{module}:{name}", kind, self.path_of(module), line)
         self.live(module, item, module, kind)
 
     def live(self, module: str, item: Item, source: str, kind: str) -> None:
@@ -226,7 +228,7 @@ class Marker:
 
     def need(self, module: str, name: str, source: str, kind: str, pos: int) -> bool:
         """A live place reads global ``name`` of ``module``. False when nothing binds it."""
-        path = self._path(source)
+        path = self.path_of(source)
         line = line_of(pos)
         if module not in self.table:
             return False
@@ -273,12 +275,13 @@ class Marker:
                 and self.world.attribute(target, name).kind != "unknown"
             ):
                 if self.need(target, name, f"{state.summary.module}:*", "star", item.stmt[1]):
-                    self.edge(source, f"{state.summary.module}:*", "read", self._path(source), line_of(pos))
+                    self.edge(source, f"{state.summary.module}:*", "read", self.path_of(source), line_of(pos))
                     self.live(state.summary.module, item, source, "star")
                     return True
         return False
 
-    def _path(self, node: str) -> str:
+    def path_of(self, node: str) -> str:
+        """The file of a node."""
         module = node.split(":")[0]
         return self.table.paths[module][0] if module in self.table.paths else ""
 
@@ -292,12 +295,15 @@ class Marker:
             changed |= keep_effects(self)
             if changed:
                 continue
+            changed |= self.held.spread()
             changed |= self._keep_loaders()
             changed |= self._keep_subclasses()
             changed |= self._keep_bindings()
             changed |= self._freeze_lost()
             changed |= self._freeze_overwriting()
-            if not changed and not self.listing.handed() and not self._keep_required() and not keep_orders(self):
+            if changed or self.listing.handed() or self.held.load():
+                continue
+            if not self._keep_required() and not keep_orders(self):
                 break
         self._bind_guards()
         self._collect_dead_aliases()
@@ -356,7 +362,7 @@ class Marker:
                 continue
             if foreign or whole or name in declared or self._special(module, item, method):
                 self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
-            elif self._named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
+            elif self.is_named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
                 self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
@@ -376,14 +382,15 @@ class Marker:
             return True
         return bool(decorated(self.world, module, method.stmt[4]))
 
-    def _named(self, name: str) -> bool:
+    def is_named(self, name: str) -> bool:
+        """Does live code name the attribute, or build names of its shape?"""
         return name in self.names_used or any(p.fullmatch(name) for p in self.patterns)
 
     def _live_method(self, module: str, item: Item, method: Method, by: tuple[str, int], kind: str) -> None:
         if not method.live:
             method.live = True
             owner = f"{module}:{item.names[0]}"
-            self.edge(by[0] or owner, f"{owner}.{method.stmt[3]}", kind, self._path(by[0] or owner), line_of(by[1]))
+            self.edge(by[0] or owner, f"{owner}.{method.stmt[3]}", kind, self.path_of(by[0] or owner), line_of(by[1]))
             self._methods.append((module, item, method))
 
     def use_name(self, name: str) -> None:
@@ -393,8 +400,7 @@ class Marker:
             self._named_by[name] = self._namer
             for waiting in self._waiting.pop(name, ()):
                 self._live_method(*waiting, self._namer, "named")
-            for module, node, pos in self._waiting_names.pop(name, ()):
-                self.need(module, name, node, "value", pos)
+            self.held.named(name)
 
     def use_pattern(self, pattern: str, *, stored: bool = False) -> None:
         """Live code builds attribute names of this shape; ``stored``: only to store into them."""
@@ -412,9 +418,7 @@ class Marker:
             for name in [n for n in self._waiting if compiled.fullmatch(n)]:
                 for waiting in self._waiting.pop(name):
                     self._live_method(*waiting, self._namer, "named")
-            for name in [n for n in self._waiting_names if compiled.fullmatch(n)]:
-                for module, node, pos in self._waiting_names.pop(name):
-                    self.need(module, name, node, "value", pos)
+            self.held.fits(compiled)
 
     def is_early(self, module: str, item: Item, method: Method | None = None) -> bool:
         """True when code at import may call the function, or the method of the class."""
@@ -466,6 +470,7 @@ class Marker:
         module = self.table.absolute(summary, s[3], s[4])
         name = s[5][item.index][0]
         if module not in self.table:
+            self.held.imports(s, item.index, node)
             return
         dropped = self.drops.find(module, name) if name != "*" else None
         if dropped is not None:
@@ -502,13 +507,17 @@ class Marker:
         self._namer = (node, 0)
         taken: set[Expr] = set()
         dropped_uses = self.out.dropped_uses
+        looks, asked = not LOOKS.isdisjoint(remains.attributes), self.held.asked
         for chain, pos in zip(remains.chains, unit.lines, strict=True):
             if chain in taken:
                 continue  # nothing new, but that every use of what was dropped is reported
             uses = len(dropped_uses)
             self._namer = (node, pos)
             if chain[2]:
-                called, names = _steps(chain[2])
+                called, names, looked = _steps(chain[2])
+                looks |= looked
+                if not asked.issuperset(names):
+                    self.held.reads(module, chain, names, unit)
                 if called:
                     dynamic.chain_call(self, module, node, chain)
                 for name in names:
@@ -518,6 +527,7 @@ class Marker:
                     self._any_listed = True
             if chain[0] == "b":
                 self.use_name(chain[1])
+            looks |= chain[1] in LOOKS
             if chain[0] in ("n", "b"):
                 self._chain(module, chain[1], chain[2], node, pos)
             if len(dropped_uses) == uses:
@@ -530,6 +540,8 @@ class Marker:
             self._local_import(
                 module, node, stmt, index, "read" if run else status, bool(run) or (stmt[1], index) in unit.loose
             )
+        self.held.asks(remains.attributes)
+        self.held.calls(remains.calls)
         for name in sorted(remains.attributes):  # sets of strings: their order is not that of the next run
             self.use_name(name)
         for name in sorted(dynamic.spellings(remains)):
@@ -548,6 +560,8 @@ class Marker:
         dynamic.calls(self, module, node, remains.calls)
         evaluated.files(self, module, node, remains.calls, remains.texts)
         dynamic.reflections(self, node, remains.reflected)
+        if looks:
+            self.held.lookups(module, node, unit)
 
     def _subclasses(self, module: str, chain: Expr) -> bool:
         """``Base.__subclasses__()``: whatever derives from ``Base`` is asked for. False when the class is not known."""
@@ -604,7 +618,7 @@ class Marker:
         """Follow attribute reads through modules of the tree."""
         if not path or path[0][0] != ".":
             if not path and module in self.table.paths:
-                self.as_value(module, node, pos)
+                self.held.hold(module, node, pos)
             return
         name = path[0][1:]
         if name == "__dict__":
@@ -621,7 +635,7 @@ class Marker:
         """A module is loaded by name, or listed as a whole: all of it (all public names) may be read."""
         if self.drops.module(module) or module not in self.table.paths:
             return
-        self.execute(module, node, "value", self._path(node), line_of(pos))
+        self.execute(module, node, "value", self.path_of(node), line_of(pos))
         state = self.state(module)
         if state is None or (state.escaped and not private):
             return
@@ -630,6 +644,9 @@ class Marker:
         for name in list(state.names):
             if private or not name.startswith("_"):
                 self.need(module, name, node, "value", pos)
+                if private:
+                    self.held.give(module, name, node, pos)
+        self.held.hold(module, node, pos)
 
     def all_of_stars(self, module: str, node: str) -> None:
         """Whoever reads all of a module reads what its star imports bring."""
@@ -638,30 +655,16 @@ class Marker:
             if item.kind != "star":
                 continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state is not None else ""
-            self.edge(node, f"{module}:*", "star", self._path(node), line_of(item.stmt[1]))
+            self.edge(node, f"{module}:*", "star", self.path_of(node), line_of(item.stmt[1]))
             self.live(module, item, node, "star")
             found = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
             for name in list(found.names) if found is not None else ():
                 if self.world.exports(target, name):
                     self.need(target, name, f"{module}:*", "star", item.stmt[1])
 
-    def as_value(self, module: str, node: str, pos: int) -> None:
-        """A module is used as a value: what live code names as an attribute anywhere may be read from it.
-
-        ``def _ps(): from pkg import parallel_state; return parallel_state`` and ``_ps().rank`` elsewhere.
-        """
-        if self.drops.module(module) or module not in self.table.paths:
-            return
-        self.execute(module, node, "value", self._path(node), line_of(pos))
-        state = self.state(module)
-        if state is None or state.valued:
-            return
-        state.valued = True
-        for name in list(state.names):
-            if self._named(name):
-                self.need(module, name, node, "value", pos)
-            else:
-                self._waiting_names.setdefault(name, []).append((module, node, pos))
+    def loaded_in(self, module: str) -> set[str]:
+        """What imports in functions of the module load."""
+        return self._loads.get(module, set())
 
     def run_idle(self, module: str, node: str, s: Stmt, index: int, why: str) -> None:
         """Keep an import in a function although nobody reads its name."""
@@ -683,6 +686,7 @@ class Marker:
                 self._stand_in(module, s, index, dropped)
             return
         if target not in self.table:
+            self.held.imports(s, index, node)
             if status == "orphan" or (status == "unread" and target.split(".")[0] in STDLIB):
                 self._unread.append((module, s, index))
             return
@@ -695,9 +699,9 @@ class Marker:
         if name and name != "*":
             self.need(target, name, node, "lazy import", s[1])
         self._loads.setdefault(module, set()).update(self.targets(summary, alias_of(s, index)))
-        if loose:  # nobody follows the name: what it stands for is a value
+        if loose or s[-1][index] == "n":  # nobody follows the name: what it stands for is a value
             for found in self.world.modules_behind(self.world.attribute(target, name if name != "*" else "")):
-                self.as_value(found, node, s[1])
+                self.held.hold(found, node, s[1])
 
     def members(self, package: str, members: tuple[str, ...], node: str) -> None:
         """Modules that a declared walk or built name yields."""
@@ -817,10 +821,10 @@ class Marker:
         for reader, child in sorted(self._submodules):
             if child in self._loaded_by(reader) or child in self._loaded_by(child.rpartition(".")[0]):
                 continue
-            changed |= self._keep_imports_of({child}) or self._keep_imports_of(self._loaders(child))
+            changed |= self.keep_imports_of({child}) or self.keep_imports_of(self._loaders(child))
         return changed
 
-    def _keep_imports_of(self, wanted: set[str]) -> bool:
+    def keep_imports_of(self, wanted: set[str]) -> bool:
         """Keep what nobody reads of the imports, in live code, of one of these modules."""
         changed = False
         for module, state in list(self.out.states.items()):
@@ -1006,9 +1010,10 @@ class Marker:
 
 
 @cache
-def _steps(path: tuple[str, ...]) -> tuple[bool, tuple[str, ...]]:
-    """Whether a path calls something, and the attributes that it names."""
-    return any(step[0] == "(" for step in path), tuple(step[1:] for step in path if step[0] == ".")
+def _steps(path: tuple[str, ...]) -> tuple[bool, tuple[str, ...], bool]:
+    """Whether a path calls something, the attributes that it names, and whether a module may be found by them."""
+    names = tuple(step[1:] for step in path if step[0] == ".")
+    return any(step[0] == "(" for step in path), names, not LOOKS.isdisjoint(names)
 
 
 def _names_read(summary: Summary) -> set[str]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from pruner.model.ir import Block, Expr, Stmt, position
+from pruner.model.ir import EMPTY, Block, Expr, Stmt, position
 from pruner.scan import scopes
 from pruner.scan.expressions import Lowering
 
@@ -171,6 +171,8 @@ class StatementLowering(Lowering):
                     refs.append(self.expr(inner.value))
                 elif isinstance(inner, ast.MatchClass):
                     refs.append(self.expr(inner.cls))
+                    if inner.kwd_attrs:  # case Point(norm=0): reads the attribute
+                        refs.append(("x", EMPTY, tuple(f".{name}" for name in inner.kwd_attrs)))
                 elif isinstance(inner, ast.MatchMapping):
                     refs.extend(self.exprs(inner.keys))
                 name = getattr(inner, "name", None) or getattr(inner, "rest", None)

@@ -9,8 +9,9 @@ Blind to attributes that code outside the tree sets on a module.
 from __future__ import annotations
 
 import ast
+import re
 
-from pruner.verify.names import FUNCTIONS, module_names, resolver
+from pruner.verify.names import FUNCTIONS, Import, module_names, resolver
 from pruner.verify.nodes import children
 from pruner.verify.output import Output
 from pruner.verify.record import Survey
@@ -59,7 +60,7 @@ class Imports:
                 continue
             if not self.output.tree.has_module(row.target):
                 self._say(survey, row.line, f"imports {row.target}, which is gone")
-            elif row.symbol not in (None, "*") and not self.output.provides(row.target, str(row.symbol)):
+            elif row.symbol not in (None, "*") and not self._provided(survey, row):
                 if self.upstream_has(row.target, str(row.symbol)):
                     self._say(survey, row.line, f"imports {row.symbol} from {row.target}, which no longer has it")
         for name in sorted(survey.listed or ()):
@@ -78,13 +79,35 @@ class Imports:
                     self._say(survey, line, f"reads {missing}, which is gone")
                     break
             for module in passed:
-                if module not in self.loaded and self._loaded_upstream(module):
+                if module not in self.loaded and not self._string(module) and self._loaded_upstream(module):
                     self._say(survey, line, f"reads {module}, which no kept import loads any more")
+        for line, kind, module in survey.lookups:
+            if kind.startswith("module") and module not in self.loaded and module in self.up.modules:
+                if self.world.ruled.drops_module(module, self.up.modules[module]):
+                    continue
+                if not self._by_text(module) and self._loaded_upstream(module):
+                    self._say(survey, line, f"looks {module} up, which no kept import loads any more")
+
+    def _provided(self, survey: Survey, row: Import) -> bool:
+        """Does the imported name exist? ``from . import mod`` in the package itself does not make what it imports."""
+        module, name = row.target, str(row.symbol)
+        if row.bound == name and module == survey.module and survey.first.get(name) == row.line:
+            if all(r.target == module and r.symbol == name for r in self.output.imports_of(survey.path)[name]):
+                bound = {"__getattr__"} & survey.bound or survey.stars or not self.up.has_module(f"{module}.{name}")
+                return bool(bound) or self.output.tree.has_module(f"{module}.{name}")
+        return self.output.provides(module, name)
+
+    def _string(self, module: str) -> bool:
+        """Does kept text name the module as a string?"""
+        return any(module in survey.strings for survey in self.output.surveys.values())
+
+    def _by_text(self, module: str) -> bool:
+        """Does kept text load modules by strings, this one perhaps?"""
+        wanted = [p for survey in self.output.surveys.values() for _, p, _ in survey.loads]
+        return any(re.fullmatch(pattern, module) for pattern in wanted)
 
     def _loaded_upstream(self, module: str) -> bool:
-        """Does upstream's text of a kept module import this one, where no kept text names it as a string?"""
-        if any(module in survey.strings for survey in self.output.surveys.values()):
-            return False
+        """Does upstream's text of a kept module import this one?"""
         kept = [name for name in self.up.modules if self.output.tree.has_module(name)]
         return any(
             module in (row.target, f"{row.target}.{row.symbol}") or row.target.startswith(f"{module}.")

@@ -20,6 +20,7 @@ from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.getters import Getters, Telling
+from pruner.verify.held import Held
 from pruner.verify.imports import Imports
 from pruner.verify.listed import Listed, protocol_members
 from pruner.verify.output import Output
@@ -43,11 +44,10 @@ class Liveness:
         self.licences: Counter[str] = Counter()
         self.problems: list[str] = []
         surveys = list(output.surveys.values())
-        self.loose = output.loose_modules()  # module -> files that hand it around as an object
-        self.held = set(self.loose) | set(dynamic.reachable)
         self.strings = _index(surveys, "strings")
         self.attributes = _index(surveys, "attributes")
         self.plain = _index(surveys, "plain")
+        self.beyond: dict[str, list[Survey]] = {}  # attributes behind a name that a module of the tree binds
         self.members = {name for row in surveys for name in row.members}
         self.identifiers = {name for row in surveys for name in row.identifiers}
         self.telling = Telling(surveys, self.getters.patterns, self.classes)
@@ -64,7 +64,12 @@ class Liveness:
                     if place[0] != "module" and place[0] != survey.module:
                         self.asked.setdefault((place[0], place[1]), f"{survey.path}:{line}")
                     if place[0] != "module" and rest:
+                        for name in rest:  # what is read from an object that only its place is known of
+                            self.beyond.setdefault(name, []).append(survey)
                         self.named.setdefault((place[0], f"{place[1]}.{rest[0]}"), []).append((survey.path, line))
+        objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
+        self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
+        self.held = set(self.loose) | set(self.reachable)
 
     def judge(self, claims: Iterable[Claim]) -> list[str]:
         """All refuted claims, as located messages."""
@@ -107,9 +112,13 @@ class Liveness:
             return f"is bound elsewhere too, and {place} reads it"
         if module in self.dynamic.built and not name.startswith("_"):
             return f"may be asked of the module, which {self.dynamic.built[module]} loads by a built name"
+        if module in self.objects.listed and claim.kind in ("function", "class"):
+            return f"may be listed as a member of its module, which {self.objects.listed[module]} looks up"
         found = self._spelled_out(claim) or self._got(claim) or self._subclass(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)
+        if not found and not claim.outside and (place := self.objects.anywhere(name)):
+            return f"may be the attribute {name} in {place}, where any module may be looked up"
         if found:
             return found
         if name not in self.identifiers and name not in self.attributes and name not in self.strings:
@@ -192,14 +201,14 @@ class Liveness:
 
         ``obj.name`` on a plain variable, a call or an attribute of self is believed of any file when the module is handed around.
         """
-        holders = self.loose.get(module, set()) | {self.dynamic.reachable.get(module, "").partition(":")[0]}
+        holders = self.loose.get(module, set()) | self.reachable.get(module, set())
         for row in self.strings.get(name, ()):
             if row.path in holders:
                 return f"is the string {name!r} in {row.path}, which holds the module as an object"
         for path, words in self.dynamic.data_words.items():
             if name in words:
                 return f"is named in {path}"
-        for row in self.plain.get(name, ()):
+        for row in (*self.plain.get(name, ()), *self.beyond.get(name, ())):
             if row.path in holders or module in self.loose:
                 return f"may be the attribute {name} in {row.path}, where the module may be an object"
         for path, line, _ in self.getters.on_anything(name, headed=True):

@@ -20,6 +20,7 @@ class Output:
         self.surveys = {row.path: row for row in sorted(surveys, key=lambda row: row.path)}
         self.modules = {row.module: row for row in self.surveys.values() if row.module}
         self._bound: dict[str, dict[str, list[Import]]] = {}
+        self._below: dict[str, list[str]] = {}
 
     def provides(self, module: str, name: str, busy: frozenset[str] = frozenset()) -> bool:
         """Does ``module.name`` exist once both are imported? (A module ``__getattr__`` counts as yes.)"""
@@ -119,6 +120,13 @@ class Output:
                 return (module, name), rest[1:], ""
             place = ("module", star)
         return place, rest, ""
+
+    def below(self, package: str) -> list[str]:
+        """The modules directly in a package."""
+        if not self._below:
+            for module in self.modules:
+                self._below.setdefault(module.rpartition(".")[0], []).append(module)
+        return self._below.get(package, [])
 
     def seen(self) -> Seen:
         """What the kept code does to modules, enums and attributes, for the folder."""

@@ -34,7 +34,9 @@ class Survey:
     rebound: frozenset[str] = frozenset()
     identifiers: frozenset[str] = frozenset()
     attributes: frozenset[str] = frozenset()  # names behind a dot
-    plain: frozenset[str] = frozenset()  # on a variable that is no import, on a call, or on an attribute of self
+    plain: frozenset[str] = (
+        frozenset()
+    )  # of anything that no import names, at any depth; of self from the second step on
     members: frozenset[str] = frozenset()  # names that class bodies bind or that are stored on self
     strings: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()  # regular expressions of built identifiers
@@ -54,4 +56,5 @@ class Survey:
     loader: bool = False  # it loads files by path
     protocols: dict[str, tuple[bool, frozenset[str], tuple[str, ...]]] = field(default_factory=dict)
     """Protocol -> whether isinstance may be asked of it, its members, its bases as written."""
+    lookups: list[tuple[int, str, str]] = field(default_factory=list)  # modules found by no import: of verify.held
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

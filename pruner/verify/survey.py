@@ -10,6 +10,7 @@ import ast
 import re
 
 from pruner.verify.coded import RUN
+from pruner.verify.held import lookups
 from pruner.verify.names import Import, module_names
 from pruner.verify.record import DOTTED, Survey
 from pruner.verify.tree import Tree, parse_bytes
@@ -37,6 +38,9 @@ def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str
     walker = Walker(result, roots, facts, module)
     walker.walk(parsed)
     walker.finish()
+    result.lookups = lookups(parsed, data, module)
+    if b"ModuleType" in data:  # `self` of a class that derives from it is a module
+        result.plain = result.attributes
     return result, parsed
 
 

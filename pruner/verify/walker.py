@@ -126,6 +126,10 @@ class Walker(Asking):
                     self.rebound.update(found[1])
                     self.refined.update(found[2])
                 stack.extend(children(node))
+            elif kind is ast.MatchClass:
+                self.attributes.update(node.kwd_attrs)  # type: ignore[attr-defined]
+                self.plain.update(node.kwd_attrs)  # type: ignore[attr-defined]
+                stack.extend(children(node))
             elif kind is ast.JoinedStr or kind is ast.BinOp:
                 self.pattern(node)  # type: ignore[arg-type]
                 stack.extend(children(node))
@@ -192,8 +196,7 @@ class Walker(Asking):
             parts.append(item.attr)
             item = item.value
         if type(item) is not ast.Name:
-            if type(item) is ast.Call:  # `def _ps(): return parallel_state`, then `_ps().rank`
-                self.plain.add(parts[-1])
+            self.plain.update(parts)  # `def _ps(): return parallel_state`, then `_ps().rank`
             return item
         self.identifiers.add(item.id)
         if item.id in self.roots:
@@ -203,9 +206,9 @@ class Walker(Asking):
             if parts[0] == "__path__":
                 self.result.walks.append((node.lineno, chain.rpartition(".")[0]))
         elif item.id not in ("self", "cls"):
-            self.plain.add(parts[-1])
+            self.plain.update(parts)
         elif len(parts) > 1:  # `self.ps = parallel_state`, then `self.ps.rank`
-            self.plain.add(parts[-2])
+            self.plain.update(parts[:-1])
         if parts[0] == "__path__" and item.id not in self.roots:
             self.result.walks.append((node.lineno, ""))
         return None
