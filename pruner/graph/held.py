@@ -37,8 +37,8 @@ class Held:
         self.asked: set[str] = set()  # attributes that live code reads of what it does not know
         self._unloaded: dict[str, tuple[str, int]] = {}  # submodules of such packages that nothing loads yet
         self._expected: set[str] = set()  # modules that are looked for where only an import puts them
-        self._finders: dict[str, tuple[str, int]] = {}  # modules whose code may find any module at all: who, where
-        self._near: set[str] = set()  # these, and those that import them
+        self._finders: dict[str, int] = {}  # definitions whose code may find any module at all, and where
+        self._near: set[tuple[str, str]] = set()  # modules that use them
         self._near_names: dict[str, tuple[str, int]] = {}  # what they name, and for which finder
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
 
@@ -54,31 +54,48 @@ class Held:
 
     def find_any(self, node: str, pos: int) -> None:
         """``sys.modules[cls.__module__]``: any module that runs may be the one, for code here and for who imports it."""
-        self._finders.setdefault(node.partition(":")[0], (node, pos))
+        self._finders.setdefault(node, pos)
 
     def spread(self) -> bool:
-        """What code that may find any module, and code that imports such code, names: every module may be asked for it."""
-        if not self._finders:
-            return False
-        for module, state in self.marker.out.states.items():
-            if state.executed and module not in self._near:
-                found = self._finders.keys() & {module, *state.eager, *self.marker.loaded_in(module)}
-                if found:
-                    self._near.add(module)
-                    by = self._finders[min(found)]
-                    self._near_names.update((name, by) for name in _words(state.summary.body) - self._near_names.keys())
+        """Every module may be asked for what code names that may find any module, or that imports such code by name.
+
+        Definitions alone: an import that only this would keep is one that nobody uses.
+        """
+        for module, state in self.marker.out.states.items() if self._finders else ():
+            if state.executed:
+                for node, pos in self._finders.items():
+                    if (module, node) not in self._near and self._uses(module, node):
+                        self._near.add((module, node))
+                        names = _words(state.summary.body if node.partition(":")[0] != module else self._part(node))
+                        for name in names - self._near_names.keys():
+                            self._near_names[name] = (node, pos)
         changed = False
-        for module, state in list(self.marker.out.states.items()):
+        for module, state in list(self.marker.out.states.items()) if self._finders else ():
             if state.executed:
                 if module in self._near_names:
                     self._expected.add(module)
                 done = self._answered.setdefault(module, set())
-                starred = self._starred(module, {module}) if state.summary.stars else ()
-                for name in sorted((self._near_names.keys() & {*state.names, *starred}) - done):
+                for name in sorted((self._near_names.keys() & state.names.keys()) - done):
                     done.add(name)
-                    self._ask(module, name, *self._near_names[name])
-                    changed = True
+                    if all(item.kind in ("def", "class") for item in state.names[name]):
+                        self._ask(module, name, *self._near_names[name])
+                        changed = True
         return changed
+
+    def _uses(self, module: str, node: str) -> bool:
+        """Is the definition in the module, or imported there by name?"""
+        home, _, name = node.partition(":")
+        state = self.marker.out.states[module]
+        if module == home:
+            return True
+        loaded = home in state.eager or home in self.marker.loaded_in(module)
+        return loaded and bool(name) and _mentions(state.summary.body, name)
+
+    def _part(self, node: str) -> Any:
+        """The statements that bind the name of a node of the graph; the whole body for the module's own node."""
+        module, _, name = node.partition(":")
+        state = self.marker.out.states[module]
+        return tuple(item.stmt for item in state.names.get(name, ())) or state.summary.body
 
     def load(self) -> bool:
         """Modules that are looked up, or read of a package that is an object: some import loads them."""
@@ -314,6 +331,18 @@ class Held:
 
 _GETTERS = (("n", "getattr", ()), ("n", "hasattr", ()))
 _FRAMES = frozenset({".__globals__", ".f_globals"})
+
+
+def _mentions(part: Any, name: str) -> bool:
+    """Does the text stand anywhere in a lowered module?"""
+    stack = [part]
+    while stack:
+        item = stack.pop()
+        if item.__class__ is tuple:
+            if name in item:
+                return True
+            stack += item
+    return False
 
 
 def _words(part: Any) -> set[str]:

@@ -1,6 +1,6 @@
 """Kept modules that code may hold as objects: handed around, looked up, or given by such a module under a name.
 
-Blind to tables of modules that are filled from outside, and to names that are put together in other ways than
+Blind to modules that are looked up by a key which does not tell which (``sys.modules[self.__module__]``), to tables of modules that are filled from outside, and to names that are put together in other ways than
 :mod:`pruner.verify.built` reads.
 """
 
@@ -114,13 +114,10 @@ class Held:
         self.output = output
         self.plain = plain  # what kept code reads of something that no import names
         self.loose = output.loose_modules()  # module -> files that hand it around as an object
-        self.finders: dict[str, int] = {}  # files that may find any module at all, with a line
         self.listed: dict[str, str] = {}  # modules whose members a file lists -> where
         for survey in output.surveys.values():
             for line, kind, text in survey.lookups:
                 found = self._found(survey.path, kind.removesuffix("listed"), text)
-                if found is None:
-                    self.finders.setdefault(survey.path, line)
                 for module in found or ():
                     self.loose.setdefault(module, set()).add(survey.path)
                     if kind.endswith("listed"):
@@ -138,16 +135,6 @@ class Held:
                     self.loose.setdefault(name, set()).add(survey.path)
         for module, place in built.items():
             self.loose.setdefault(module, set()).add(place.partition(":")[0])
-        homes = {output.surveys[path].module for path in self.finders}
-        self._near = [
-            survey
-            for survey in output.surveys.values()
-            if self.finders
-            and (
-                survey.path in self.finders
-                or any(row.target in homes or f"{row.target}.{row.symbol}" in homes for row in survey.imports)
-            )
-        ]
         self.loose = self._closed(self.loose)
         self.reachable = self._closed({module: {place.partition(":")[0]} for module, place in reachable.items()})
 
@@ -160,13 +147,6 @@ class Held:
             if places:
                 return [place[0] for place in places if place[0] in self.output.modules]
         return None
-
-    def anywhere(self, name: str) -> str:
-        """The place from which the name may be asked of any module: where one is looked up, or what imports that file."""
-        for survey in self._near:
-            if name in survey.plain or name in survey.strings:
-                return survey.path
-        return ""
 
     def _note(self, path: str, base: str, pattern: re.Pattern[str]) -> None:
         """``getattr(pkg, "mod")``: a module that another one gives under a name that fits."""

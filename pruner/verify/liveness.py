@@ -117,8 +117,6 @@ class Liveness:
         found = self._spelled_out(claim) or self._got(claim) or self._subclass(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)
-        if not found and not claim.outside and (place := self.objects.anywhere(name)):
-            return f"may be the attribute {name} in {place}, where any module may be looked up"
         if found:
             return found
         if name not in self.identifiers and name not in self.attributes and name not in self.strings:
