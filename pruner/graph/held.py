@@ -202,6 +202,9 @@ class Held:
     def _ask(self, module: str, name: str, node: str, pos: int) -> None:
         """The name may be read; what a rule drops is none of it, and nobody has said that it is read."""
         items = self.marker.out.states[module].names.get(name, ())
+        if name.startswith("_") and items and all(item.kind == "value" for item in items):
+            if self.marker.world.chain(module, name, ()) is not None:
+                return  # _is_npu = is_npu(): f"_is_{kind}" somewhere asks no other module for what rules decide
         if not self.marker.drops.symbol(module, name) and not any(item.dropped for item in items):
             self.marker.need(module, name, node, "value", pos)
 
