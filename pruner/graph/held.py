@@ -34,6 +34,7 @@ class Held:
         self.marker = marker
         self._waiting: dict[str, list[tuple[str, str, int]]] = {}  # name -> modules that have it, who holds them, where
         self._modules: dict[str, list[tuple[str, str, int]]] = {}  # the same of names that may be modules themselves
+        self._telling: list[re.Pattern[str]] = []  # shapes of names that live code builds
         self.asked: set[str] = set()  # attributes that live code reads of what it does not know
         self._unloaded: dict[str, tuple[str, int]] = {}  # submodules of such packages that nothing loads yet
         self._expected: set[str] = set()  # modules that are looked for where only an import puts them
@@ -135,7 +136,7 @@ class Held:
         if state.summary.stars:
             names.update(dict.fromkeys(self._starred(module, {module})))
         for name in names:
-            if self.marker.is_named(name):
+            if name in self.marker.names_used or any(p.fullmatch(name) for p in self._telling):
                 self._ask(module, name, node, pos)
             else:
                 self._waiting.setdefault(name, []).append((module, node, pos))
@@ -161,7 +162,10 @@ class Held:
             self._ask(module, name, node, pos)
 
     def fits(self, pattern: re.Pattern[str]) -> None:
-        """Live code builds attribute names of this shape."""
+        """Live code builds attribute names of this shape; ``f"{a}_{b}"`` tells no more of a name than one that can be anything."""
+        if len(re.findall("[A-Za-z0-9]", pattern.pattern.replace(r"\w*", ""))) < 2:
+            return
+        self._telling.append(pattern)
         for name in [n for n in self._waiting if pattern.fullmatch(n)]:
             self.named(name)
 
@@ -202,9 +206,6 @@ class Held:
     def _ask(self, module: str, name: str, node: str, pos: int) -> None:
         """The name may be read; what a rule drops is none of it, and nobody has said that it is read."""
         items = self.marker.out.states[module].names.get(name, ())
-        if name.startswith("_") and items and all(item.kind == "value" for item in items):
-            if self.marker.world.chain(module, name, ()) is not None:
-                return  # _is_npu = is_npu(): f"_is_{kind}" somewhere asks no other module for what rules decide
         if not self.marker.drops.symbol(module, name) and not any(item.dropped for item in items):
             self.marker.need(module, name, node, "value", pos)
 
