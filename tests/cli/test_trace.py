@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
 
 from pruner.cli import main
+from tests.parity.results import DIGEST, packed, row, zipped
 
 RULES = """\
 rules:
@@ -126,14 +125,12 @@ def collected(capsys: pytest.CaptureFixture[str], lines: dict[str, list[int]]) -
     """What ``prune parity --collect`` says of one cell in which upstream executed the lines."""
     folder = Path("results")
     folder.mkdir(exist_ok=True)
-    record = {"cell": "bf16-triton", "result": "identical", "card": {"name": "test"}, "groups": {}, "seconds": 1.0}
-    (folder / "cells.jsonl").write_text(json.dumps(record) + "\n")
+    manifest = json.loads(Path("out/PRUNED.json").read_text())
+    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    (folder / "cells.jsonl").write_text(json.dumps(row()) + "\n")
     sides = {side: {"processes": {"main": 1}, "modules": ["pkg"], "lines": {}} for side in ("upstream", "output")}
-    data = gzip.compress(json.dumps({**sides, "upstream": {**sides["upstream"], "lines": lines}}).encode())
-    with tarfile.open(folder / "traces.tar", "w") as archive:
-        member = tarfile.TarInfo("bf16-triton.json.gz")
-        member.size = len(data)
-        archive.addfile(member, io.BytesIO(data))
+    traced = zipped({**sides, "upstream": {**sides["upstream"], "lines": lines}})
+    (folder / "traces.tar").write_bytes(packed(bf16_triton=traced))
     capsys.readouterr()
     words = ["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "--reports", "out-reports", "--json"]
     code = main(["parity", "--collect", "results", *words])

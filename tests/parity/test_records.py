@@ -16,8 +16,8 @@ from pruner.parity import __main__ as host
 from pruner.parity.cells import CELLS
 from pruner.parity.driver import Run, add, append, build_of, finished, verdict
 from pruner.parity.server import Host
+from tests.parity.results import DIGEST, packed, row, zipped
 
-DIGEST = "sha256:" + "a" * 64
 OTHER = "sha256:" + "b" * 64
 RULES = "rules:\n  - {id: t.root, because: It starts here., root: [pkg.app]}\n"
 LINES = {"pkg/app.py": [0, 1, 2, 5], "pkg/__init__.py": [0]}  # a module starts at 0, which is no line
@@ -39,12 +39,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def row(cell: str = "bf16-triton", result: str = "identical", **more: Any) -> dict[str, Any]:
-    group = {"result": result, "requests": 2, "tokens": 5}
-    made = {"schema": "prune-parity/1", "cell": cell, "card": {"name": "H200"}, "result": result}
-    return {**made, "groups": {"single": group}, "prune digest": {"upstream": "", "output": DIGEST}, **more}
-
-
 def without(key: str) -> dict[str, Any]:
     return {name: value for name, value in row().items() if name != key}
 
@@ -52,20 +46,6 @@ def without(key: str) -> dict[str, Any]:
 def trace(lines: Any = LINES) -> dict[str, Any]:
     sides = {"upstream": lines, "output": {}}
     return {side: {"processes": {"main": 2}, "modules": ["pkg"], "lines": ran} for side, ran in sides.items()}
-
-
-def packed(**members: bytes) -> bytes:
-    data = io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w") as file:
-        for name, content in members.items():
-            member = tarfile.TarInfo(name.replace("_", "-") + ".json.gz")
-            member.size = len(content)
-            file.addfile(member, io.BytesIO(content))
-    return data.getvalue()
-
-
-def zipped(value: Any) -> bytes:
-    return gzip.compress(json.dumps(value).encode())
 
 
 def left(name: str, *rows: Any, traces: bytes | None = None, raw: bytes | None = None, bench: Any = None) -> str:
