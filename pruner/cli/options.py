@@ -75,6 +75,8 @@ def overlay_option(command: _F) -> _F:
 
 def reports_of(output: Path) -> Path:
     """Where the reports of a run into ``output`` are when nobody says otherwise."""
+    if not output.name:  # "/", ".", "": refused by the run, in one message
+        return output
     return REPORTS if output == OUTPUT else output.with_name(f"{output.name}-reports")
 
 

@@ -31,6 +31,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     table = marker.table
     state = marker.out.states[module]
     for text in values:
+        if text in table.children:
+            marker.held.package_named(text, node)
         for name in sorted(state.typed.intersection(_WORD.findall(text))) if state.typed else ():
             marker.need(module, name, node, "text", 0)  # cast("Cache", x): a type checker looks for it
         if text.isidentifier():
@@ -362,16 +364,25 @@ def _flatten(e: Expr) -> list[str | None]:
 
 
 def _walk_call(marker: Marker, module: str, node: str, argument: Expr) -> None:
-    if argument[0] not in ("n", "v") or not argument[2] or argument[2][-1] != ".__path__":
-        return
     if any(d.site == module for d in marker.policy.dynamics):
         return
+    if argument[:2] == ("n", "__path__") and not argument[2]:  # a package that walks itself
+        _walked(marker, module, node)
+        return
+    if argument[0] not in ("n", "v") or not argument[2] or argument[2][-1] != ".__path__":
+        return
+    packages: list[str] = []
     if argument[0] == "n":
-        symbol, _ = marker.world.follow(module, argument[1], argument[2][:-1])
-        packages = [symbol.module] if symbol.kind == "module" else []
-    else:
-        packages = [p for p in marker.table.children if p.rpartition(".")[2] == argument[1]]
+        symbol, rest = marker.world.follow(module, argument[1], argument[2][:-1])
+        packages = [symbol.module] if symbol.kind == "module" and not rest else []
+    if not packages:  # a parameter, what import_module(name) gave: any package that code names or hands on
+        marker.held.walk_any(node)
     for package in packages:
-        for child in marker.table.children.get(package, ()):
-            if child in marker.table.paths:
-                marker.escape(child, node, 0, private=False)
+        _walked(marker, package, node)
+
+
+def _walked(marker: Marker, package: str, node: str) -> None:
+    """All modules of the package may be loaded by their names."""
+    for child in sorted(marker.table.children.get(package, ())):
+        if child in marker.table.paths:
+            marker.escape(child, node, 0, private=False)

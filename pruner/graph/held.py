@@ -41,6 +41,9 @@ class Held:
         self._finders: dict[str, int] = {}  # definitions whose code may find any module at all, and where
         self._near: set[tuple[str, str]] = set()  # modules that use them
         self._near_names: dict[str, tuple[str, int]] = {}  # what they name, and for which finder
+        self._walkers: dict[str, str] = {}  # modules that walk a package which nobody here knows, and the definition
+        self._packages: set[tuple[str, str]] = set()  # packages that code names in a text or holds, and the module
+        self._walked: set[tuple[str, str]] = set()
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
 
     # -- what a held module may be asked for -------------------------------------------------------
@@ -70,7 +73,7 @@ class Held:
                         names = _words(state.summary.body if node.partition(":")[0] != module else self._part(node))
                         for name in names - self._near_names.keys():
                             self._near_names[name] = (node, pos)
-        changed = False
+        changed = self._walk()
         for module, state in list(self.marker.out.states.items()) if self._finders else ():
             if state.executed:
                 if module in self._near_names:
@@ -97,6 +100,30 @@ class Held:
         module, _, name = node.partition(":")
         state = self.marker.out.states[module]
         return tuple(item.stmt for item in state.names.get(name, ())) or state.summary.body
+
+    def walk_any(self, node: str) -> None:
+        """``iter_modules(package.__path__)`` of a parameter: see :meth:`_walk`."""
+        self._walkers.setdefault(node.partition(":")[0], node)
+
+    def package_named(self, package: str, node: str) -> None:
+        """Live code has the name of a package as a text, or the package as an object."""
+        self._packages.add((package, node.partition(":")[0]))
+
+    def _walk(self) -> bool:
+        """Packages that a walking module, or one that imports it, names or holds may be the walked ones."""
+        marker, changed = self.marker, False
+        for package, module in sorted(self._packages - self._walked) if self._walkers else ():
+            state = marker.out.states.get(module)
+            near = {module, *(state.eager if state is not None else ()), *marker.loaded_in(module)}
+            by = next((node for home, node in sorted(self._walkers.items()) if home in near), None)
+            if by is None or any(dynamic.package == package for dynamic in marker.policy.dynamics):
+                continue  # or a rule says which of its modules a walk yields
+            self._walked.add((package, module))
+            for child in sorted(marker.table.children.get(package, ())):
+                if child in marker.table.paths and not marker.drops.module(child):
+                    marker.escape(child, by, 0, private=False)
+                    changed = True
+        return changed
 
     def load(self) -> bool:
         """Modules that are looked up, or read of a package that is an object: some import loads them."""
@@ -132,6 +159,8 @@ class Held:
         if state is None or state.valued:
             return
         state.valued = True
+        if module in self.marker.table.children:
+            self.package_named(module, node)
         names = dict.fromkeys(state.names)
         if state.summary.stars:
             names.update(dict.fromkeys(self._starred(module, {module})))

@@ -605,8 +605,16 @@ class Marker:
                     if found.kind == "module" and not self.drops.module(found.module):
                         self._walk_path(found.module, path, node, pos)
         elif root in ("globals", "locals", "vars") and symbol.kind == "builtin" and not node.endswith(":__all__"):
-            if root == "globals" and pos not in self._wrapping(module):
+            if root != "globals" and not (path[:1] == ("()",) and self._in_body(module, node)):
+                return
+            if pos not in self._wrapping(module):
                 self.escape(module, node, pos)
+
+    def _in_body(self, module: str, node: str) -> bool:
+        """Is it a statement of the module's own, where ``vars()`` and ``locals()`` are ``globals()``?"""
+        home, _, name = node.partition(":")
+        items = self.out.states[module].names.get(name, ()) if home == module else ()
+        return home == module and not any(item.kind in ("def", "class") for item in items)
 
     def _wrapping(self, module: str) -> frozenset[int]:
         if module not in self._wrapped:

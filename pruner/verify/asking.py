@@ -63,6 +63,9 @@ class Asking:
     def call(self, node: ast.Call, owner: str, stack: list[ast.AST]) -> None:
         head = chain_text(node.func)
         tail = self.alias.get(head, head.rpartition(".")[2])
+        if tail in ("iter_modules", "walk_packages") and node.args:
+            if isinstance(node.args[0], ast.Name) and node.args[0].id == "__path__":
+                self.result.walks.append((node.lineno, "."))  # a package that walks itself
         if head in GETTERS and len(node.args) > 1:
             name = node.args[1]
             store = head in ("setattr", "delattr")
@@ -187,7 +190,8 @@ class Asking:
             self.attributes.update(read)
             self.plain.update(read)
         if "*" in value and value.endswith(".py"):
-            self.result.files.append((line, re.escape(value).replace(r"\*", ".*")))
+            shape = re.sub(r"\\\[.*?\\\]|\\\?", ".", re.escape(value)).replace(r"\*", ".*")  # as glob reads it
+            self.result.files.append((line, shape))
         if "." in value or "/" in value:
             self.strings.update(DOTTED.findall(value))
 

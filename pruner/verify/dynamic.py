@@ -77,7 +77,9 @@ class Dynamic:
         """``pkgutil.iter_modules(pkg.__path__)``, or of a package whose name came as a string."""
         vague = False
         for line, chain in survey.walks:
-            found = False
+            found = chain == "." and survey.module in self.up.packages
+            if found:
+                self.packages.setdefault(survey.module, f"{survey.path}:{line}")
             for place, rest, _ in self.output.places(survey.path, chain) if chain else ():
                 if place[0] == "module" and not rest and self.up.has_module(place[1]):
                     self.packages.setdefault(place[1], f"{survey.path}:{line}")
@@ -143,7 +145,7 @@ class Dynamic:
     def _files(self, survey: Survey, gone: set[str]) -> None:
         """Python files whose path is put together; what one loads by its path has users for every public name."""
         for line, pattern in survey.files:
-            tail = pattern.lstrip("./\\")
+            tail = re.sub(r"^(?:\\?[./])*", "", pattern)  # no bracket of glob("[a-z]*.py") loses its backslash
             near = not re.search(r"\w", tail.removesuffix("py"))
             if near and not survey.loader:
                 continue

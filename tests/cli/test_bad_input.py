@@ -282,3 +282,12 @@ def test_what_an_installer_left_in_the_output_is_told(
     assert (
         "build/lib/app.py:1: this file is not in upstream; an installer that built here left it: remove build/" in said
     )
+
+
+@pytest.mark.parametrize("output", ["/", ".", ""])
+def test_an_output_without_a_name_is_one_message(place: Place, capsys: pytest.CaptureFixture[str], output: str) -> None:
+    before = place.state()
+    assert main(["--rules", str(place.rules), "--upstream", str(place.tree), "--output", output]) == 2
+    said = capsys.readouterr().err
+    assert "PR303" in said and "Traceback" not in said
+    assert place.state() == before
