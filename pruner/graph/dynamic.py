@@ -375,6 +375,8 @@ def _walk_call(marker: Marker, module: str, node: str, argument: Expr) -> None:
     if argument[0] == "n":
         symbol, rest = marker.world.follow(module, argument[1], argument[2][:-1])
         packages = [symbol.module] if symbol.kind == "module" and not rest else []
+    else:  # a name that the function imports
+        packages = [p for p in marker.table.children if p.rpartition(".")[2] == argument[1]]
     if not packages:  # a parameter, what import_module(name) gave: any package that code names or hands on
         marker.held.walk_any(node)
     for package in packages:
