@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -107,16 +108,17 @@ def one_batch_wave(run: Run, load: Load, turns: Mapping[str, str], sweeps: int) 
     processes = {who: server.process for who, server in servers.items()}
     try:
         marks = {who: folder / f"{who}.ready" for who in turns}
-        if not wait_for(lambda: all(mark.exists() for mark in marks.values()), processes, min(180, run.left())):
-            missing = [who for who, mark in marks.items() if not mark.exists()]
+        missing = wait_for({who: mark.exists for who, mark in marks.items()}, processes, min(180, run.left()))
+        if missing:
             return {}, {"failed": {who: servers[who].reason() for who in missing}}
         ready = {who: round(mark.stat().st_mtime - begun, 1) for who, mark in marks.items()}
         memory = {who: [server.memory(), server.card_memory()] for who, server in servers.items()}
         turn.write_text(next(iter(turns)))
         wanted = (sweeps + 1) * len(load.batches)
         files = {who: folder / f"{who}.jsonl" for who in turns}
-        if not wait_for(lambda: all(whole(file, wanted) for file in files.values()), processes, min(240, run.left())):
-            missing = [who for who, file in files.items() if not whole(file, wanted)]
+        ended = {who: partial(whole, file, wanted) for who, file in files.items()}
+        missing = wait_for(ended, processes, min(240, run.left()))
+        if missing:
             return {}, {"failed": {who: servers[who].reason() for who in missing}}
     finally:
         stop(servers)
@@ -205,7 +207,7 @@ class Serving:
             self.process.stdin.write(json.dumps(job).encode() + b"\n")
             self.process.stdin.flush()
             done = Path(f"{out}.done")
-            if not wait_for(done.is_file, {"client": self.process}, min(300, run.left())):
+            if wait_for({"client": done.is_file}, {"client": self.process}, min(300, run.left())):
                 return {"failed": self.log.read_text("utf-8", "replace").splitlines()[-1:]}
             if run.trace:
                 time.sleep(SETTLE)
@@ -251,17 +253,22 @@ def rows_of(path: Path) -> Rows:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
 
 
-def wait_for(done: Callable[[], bool], processes: Mapping[str, subprocess.Popen[bytes]], seconds: float) -> bool:
-    """Until ``done`` answers yes, all processes ended, one of them with an error, or the time is up."""
+def wait_for(
+    done: Mapping[str, Callable[[], bool]], processes: Mapping[str, subprocess.Popen[bytes]], seconds: float
+) -> list[str]:
+    """Who is not done when all are, all processes ended, one of them with an error, or the time is up.
+
+    Each is asked once more after that, and that answer is the one given: a process that is done between the last look
+    and a caller's own would leave a failure that names nobody.
+    """
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if done():
-            return True
+    over = False
+    while (missing := [who for who, ready in done.items() if not ready()]) and not over:
         codes = [process.poll() for process in processes.values()]
-        if None not in codes or any(codes):
-            return done()
-        time.sleep(0.05)
-    return False
+        over = None not in codes or any(codes) or time.monotonic() >= end
+        if not over:
+            time.sleep(0.05)
+    return missing
 
 
 BENCHES: Mapping[str, Callable[[Run, Plan], Iterator[Figures]]] = {

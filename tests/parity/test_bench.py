@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -110,8 +111,22 @@ def test_waves_come_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     plan = bench.Plan(replace(PAIRED, card=500), pairs=3, runs=1)
     counts = [found["total_latency, batch 1"]["processes"] for found in bench.one_batch(run, plan)]
     assert counts == [[1, 1], [2, 2], [3, 3]]
-    monkeypatch.setattr(Run, "left", lambda self: 0.01)
+    monkeypatch.setattr(Run, "left", lambda self: -1.0)
     assert [*bench.one_batch(run, plan)][-1]["failed"]
+
+
+@pytest.mark.parametrize("late", range(4))
+def test_a_failure_names_somebody(late: int) -> None:
+    """Time that is up at any look: who is done by the last look, and nobody else, is left out."""
+    looks = {"a": 0, "b": 0}
+
+    def done(who: str) -> bool:
+        looks[who] += 1
+        return who == "a" or looks[who] > late
+
+    missing = bench.wait_for({who: partial(done, who) for who in looks}, {}, 0.0)
+    assert missing == ([] if late < 2 else ["b"])
+    assert looks["a"] == looks["b"] == (1 if late == 0 else 2)
 
 
 def test_a_process_that_dies_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,7 +171,8 @@ def test_memory_is_told_apart_by_process(tmp_path: Path) -> None:
         tmp_path / "log",
     )
     try:
-        assert bench.wait_for(lambda: server.log.read_text().count("up") == 4, {"": server.process}, 20)
+        ready = {"": lambda: server.log.read_text().count("up") == 4}
+        assert not bench.wait_for(ready, {"": server.process}, 20)
         (row,) = server.memory().values()
         total = server.host_memory()
     finally:
