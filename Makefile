@@ -7,6 +7,7 @@
 # make verify-full                    run both trees without a GPU, in an environment of their own (2 GB, once); a
 #                                     check that could not run is an error
 # make verify-ci                      what CI does: prune, run both trees, plant a sample of 60 wrong prunings
+# make peer-tests UPSTREAM=checkout OUT=output                         upstream's CPU tests on a checkout and on its output
 # make mutate [SAMPLE="--count 40 --faults 20"]                        plant wrong prunings, count who is caught
 # make clean                          remove what was made here
 #
@@ -39,7 +40,7 @@ RUNS := prune prune-tree case
 RUNNING := import-run names surface arguments layers plain-host
 
 .DEFAULT_GOAL := prune
-.PHONY: $(RUNS) env dev-env verify-env verify-full verify-ci mutate test check lint fetch clean
+.PHONY: $(RUNS) env dev-env verify-env verify-full verify-ci peer-tests mutate test check lint fetch clean
 
 # A recipe that fails always makes make say 2, so a recipe cannot report findings (1). Therefore a
 # run that is the only goal is started while this file is read, and `make -q`, whose status
@@ -97,6 +98,9 @@ $(VERIFY)/stamp: requirements-verify.txt
 
 verify-full: env verify-env
 	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(addprefix --require ,$(RUNNING)) $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
+
+peer-tests: env verify-env
+	$(PRUNE) peer-tests --upstream "$(call given,UPSTREAM)" --output "$(call given,OUT)" --python $(VERIFY)/bin/python $(jobs)
 
 # One after the other, whatever -j says: they share generated/ and the processors.
 verify-ci: env

@@ -42,7 +42,7 @@ from pruner.graph.order import keep_orders
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.graph.wrapping import wrapping
-from pruner.model import Finding, Policy
+from pruner.model import Finding, Policy, outside
 from pruner.model.ir import Expr, Stmt, line_of
 from pruner.scan.summary import Summary
 
@@ -96,6 +96,8 @@ class Marker:
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self.held = Held(self)
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
+        self._outside = set(outside.names(outside.INTERPRETER))  # names that outside code asks of objects
+        self._groups = {outside.INTERPRETER}  # whose names are in there
         self._methods: deque[tuple[str, Item, Method]] = deque()
         self._namer = ("", 0)  # the node and place whose reads are being taken
         self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
@@ -364,6 +366,8 @@ class Marker:
                 self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
             elif self.is_named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
                 self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
+            elif name in self._outside:
+                self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "outside")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
 
@@ -420,6 +424,19 @@ class Marker:
                     self._live_method(*waiting, self._namer, "named")
             self.held.fits(compiled)
 
+    def _asks(self, imported: str) -> None:
+        """Live code imports something outside the tree: what that asks of objects, ``close`` of ``closing(x)``, lives."""
+        for group in outside.groups(imported):
+            if group not in self._groups:
+                self._groups.add(group)
+                names = outside.names(group)
+                self._outside |= names
+                for name in [name for name in self._waiting if name in names]:
+                    for module, item, method in self._waiting.pop(name):
+                        self._live_method(
+                            module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "outside"
+                        )
+
     def is_early(self, module: str, item: Item, method: Method | None = None) -> bool:
         """True when code at import may call the function, or the method of the class."""
         if not self.early.active or item.kind not in ("def", "class"):
@@ -466,10 +483,13 @@ class Marker:
                 self._stand_in(summary.module, s, item.index, dropped)
             elif name in self.table:
                 self.execute(name, node, "import", path, line)
+            else:
+                self._asks(name)
             return
         module = self.table.absolute(summary, s[3], s[4])
         name = s[5][item.index][0]
         if module not in self.table:
+            self._asks(module)
             self.held.imports(s, item.index, node)
             return
         dropped = self.drops.find(module, name) if name != "*" else None
@@ -694,6 +714,7 @@ class Marker:
                 self._stand_in(module, s, index, dropped)
             return
         if target not in self.table:
+            self._asks(target)
             self.held.imports(s, index, node)
             if status == "orphan" or (status == "unread" and target.split(".")[0] in STDLIB):
                 self._unread.append((module, s, index))

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from pruner.model import outside
 from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
@@ -48,6 +49,9 @@ class Liveness:
         self.attributes = _index(surveys, "attributes")
         self.plain = _index(surveys, "plain")
         self.beyond: dict[str, list[Survey]] = {}  # attributes behind a name that a module of the tree binds
+        self.outside = outside.asked(
+            row.target for survey in surveys for row in survey.imports if not self._own(row.target)
+        )
         self.members = {name for row in surveys for name in row.members}
         self.identifiers = {name for row in surveys for name in row.identifiers}
         self.telling = Telling(surveys, self.getters.patterns, self.classes)
@@ -70,6 +74,10 @@ class Liveness:
         objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
         self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
         self.held = set(self.loose) | set(self.reachable)
+
+    def _own(self, module: str) -> bool:
+        """Is a module of this name, or the package around it, in the tree?"""
+        return module.partition(".")[0] in {name.partition(".")[0] for name in self.world.tree.modules}
 
     def judge(self, claims: Iterable[Claim]) -> list[str]:
         """All refuted claims, as located messages."""
@@ -239,6 +247,8 @@ class Liveness:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:
             return f"may be the string {short!r} in {self.strings[short][0].path}"
+        if short in self.outside:
+            return "may be asked for by code outside the tree, which reads that name of objects"
         if short in self.asked_for:
             return f"is asked for by isinstance of the protocol {self.asked_for[short]}"
         place = self.listed.where(module, owner)
