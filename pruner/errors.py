@@ -8,6 +8,7 @@ A fault of ours is an ordinary exception and a traceback.
 from __future__ import annotations
 
 import enum
+import os
 from dataclasses import dataclass
 
 
@@ -54,3 +55,23 @@ class PruneError(Exception):
 def cannot(file: str, code: str, text: str, advice: str = "", line: int = 0, column: int = 0) -> PruneError:
     """A :class:`PruneError` with a single error diagnostic."""
     return PruneError(Diagnostic(file, line, column, "error", code, text, advice))
+
+
+LONGEST = 255
+"""Bytes that a file name may have where nothing else is known: NAME_MAX of Linux's file systems."""
+PATH = 4095
+"""Bytes that a whole path may have: PATH_MAX, less the zero at its end."""
+
+
+def too_long(path: str, more: int = 0) -> str:
+    """What is wrong with the length of a path, or ""; ``more`` bytes will be put to its last name."""
+    size = len(os.fsencode(path))
+    if size > PATH:
+        return f"the path is {size} bytes long; the system takes {PATH}"
+    *folders, last = path.rstrip("/").split("/")
+    for name, room in (*((folder, LONGEST) for folder in folders), (last, LONGEST - more)):
+        size = len(os.fsencode(name))
+        if size > room:
+            beside = f" beside what is put to it ({more})" if room != LONGEST else ""
+            return f"the name {name[:20]}... is {size} bytes long; the system takes {room}{beside}"
+    return ""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pruner.errors import PruneError, cannot
+from pruner.errors import PruneError, cannot, too_long
 
 OUTPUT = Path("generated")
 REPORTS = Path("reports")
@@ -30,8 +30,29 @@ def cores() -> int:
         return there
 
 
+class _Path(click.Path):
+    """A path that the system can hold: with a name of 300 characters every question about it is an OSError."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value) and isinstance(param, click.Argument):  # Path("") is the current folder
+            self.fail("it is empty", param, ctx)
+        fault = too_long(os.fspath(value))
+        if fault:
+            self.fail(fault, param, ctx)
+        return super().convert(value, param, ctx)
+
+
+class Named(click.types.StringParamType):
+    """A text that names something: an empty one (``prune why "$NAME"``) is no question."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not str(value).strip():
+            self.fail("it is empty", param, ctx)
+        return str(value)
+
+
 def path_type(**limits: bool) -> click.Path:
-    return click.Path(path_type=Path, **limits)
+    return _Path(path_type=Path, **limits)
 
 
 def jobs_option(command: _F) -> _F:

@@ -10,6 +10,7 @@ import click
 from pruner.cli.commands import prune
 from pruner.cli.options import (
     RULES,
+    Named,
     cache_option,
     json_option,
     path_type,
@@ -35,7 +36,7 @@ def give(answer: Answer, as_json: bool) -> int:
 
 
 @prune.command()
-@click.argument("name")
+@click.argument("name", type=Named())
 @reports_option
 @json_option
 def why(name: str, reports: Path, as_json: bool) -> int:
@@ -46,7 +47,7 @@ def why(name: str, reports: Path, as_json: bool) -> int:
 
 
 @prune.command("why-not")
-@click.argument("name")
+@click.argument("name", type=Named())
 @reports_option
 @json_option
 def why_not(name: str, reports: Path, as_json: bool) -> int:
@@ -57,7 +58,7 @@ def why_not(name: str, reports: Path, as_json: bool) -> int:
 
 
 @prune.command()
-@click.argument("place")
+@click.argument("place", type=Named())
 @click.option("--from-upstream", is_flag=True, help="PLACE is of the upstream tree; print the generated tree's.")
 @reports_option
 @json_option
@@ -69,19 +70,19 @@ def line(place: str, from_upstream: bool, reports: Path, as_json: bool) -> int:
 
 
 @prune.command()
-@click.argument("folder", default="")
+@click.argument("folder", type=Named(), required=False)
 @click.option("-n", "count", type=click.IntRange(min=1), default=20, show_default=True, help="Rows.")
 @reports_option
 @json_option
-def retained(folder: str, count: int, reports: Path, as_json: bool) -> int:
-    """What holds how many kept lines (dominator tree), within FOLDER if given."""
+def retained(folder: str | None, count: int, reports: Path, as_json: bool) -> int:
+    """What holds how many kept lines (dominator tree), within FOLDER (or module) if given."""
     from pruner.pipeline.answers import Answers
 
-    return give(Answers(reports).retained(folder, count), as_json)
+    return give(Answers(reports).retained(folder or "", count), as_json)
 
 
 @prune.command()
-@click.argument("rule")
+@click.argument("rule", type=Named())
 @reports_option
 @json_option
 def impact(rule: str, reports: Path, as_json: bool) -> int:
@@ -92,14 +93,14 @@ def impact(rule: str, reports: Path, as_json: bool) -> int:
 
 
 @prune.command()
-@click.argument("kind", default="")
+@click.argument("kind", type=Named(), required=False)
 @reports_option
 @json_option
-def capabilities(kind: str, reports: Path, as_json: bool) -> int:
+def capabilities(kind: str | None, reports: Path, as_json: bool) -> int:
     """What the generated tree can do, of KIND or of all kinds: kept with evidence, or dropped by which rule."""
     from pruner.pipeline.answers import Answers
 
-    return give(Answers(reports).capabilities(kind), as_json)
+    return give(Answers(reports).capabilities(kind or ""), as_json)
 
 
 @prune.command()

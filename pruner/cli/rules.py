@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import RULES, json_option, path_type, print_json, reports_option
+from pruner.cli.options import RULES, Named, json_option, path_type, print_json, reports_option
 from pruner.errors import ExitCode
 
 
@@ -60,7 +60,7 @@ def list_command(reports: Path, as_json: bool) -> int:
 
 
 @rules_group.command()
-@click.argument("rule")
+@click.argument("rule", type=Named())
 @reports_option
 @json_option
 def explain(rule: str, reports: Path, as_json: bool) -> int:
@@ -90,18 +90,21 @@ def schema(markdown: bool) -> int:
 
 
 @prune.command()
-@click.argument("subject", required=False)
+@click.argument("subject", type=Named(), required=False)
 @reports_option
 @json_option
 def facts(subject: str | None, reports: Path, as_json: bool) -> int:
     """Each fact of the last run: admitted or rejected, from which rule, who asked for it, which stores it met.
 
-    SUBJECT limits the answer to facts whose subject holds this text. Exit 1 if a fact was rejected.
+    SUBJECT limits the answer to facts whose subject holds this text. Exit 1 if a fact was rejected, or none has the text.
     """
     from pruner.pipeline.language import Language
 
     language = Language(reports)
     rows = language.facts(subject or "")
+    if subject and not rows:
+        click.echo(f"no fact of the last run has {subject!r} in its subject", err=True)
+        return ExitCode.FINDINGS
     if as_json:
         print_json({"facts": rows, "open_stores": language.open_stores()})
     else:

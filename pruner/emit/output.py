@@ -14,13 +14,15 @@ from pathlib import Path, PurePosixPath
 
 from pruner.emit.lock import place
 from pruner.emit.swap import move_tree, write_tree
-from pruner.errors import cannot
+from pruner.errors import cannot, too_long
 from pruner.model import Outcome, Snapshot, SourceFile
 
 MANIFEST = "PRUNED.json"
 """A folder that holds this file is an output of ours and may be replaced."""
 INDEX = ".reports.json"
 """In a reports folder: the paths that the last run wrote. All others are the user's and stay."""
+LONGEST = len("..refuted.previous")
+"""Bytes that are put to the name of an output or reports folder while it is written."""
 PLACEHOLDERS = frozenset({".gitkeep", ".gitignore", "README", "README.md"})
 
 
@@ -45,7 +47,7 @@ def check_target(target: Path, *, force: bool = False) -> None:
 def check_paths(root: Path, output: Path, reports: Path | None) -> None:
     """Refuse an output that would replace upstream or the reports, or be read as upstream at the next run.
 
-    ``root`` is the upstream folder. A folder without a name of its own is refused too. Raises PruneError PR303.
+    ``root`` is the upstream folder. A folder without a name of its own, or with one that leaves no room for those beside it, is refused too. Raises PruneError PR303.
     """
     pairs = [("output", output, "upstream", root)]
     if reports is not None:
@@ -54,11 +56,19 @@ def check_paths(root: Path, output: Path, reports: Path | None) -> None:
         if not folder.name or not place(folder).name:  # "/", ".", "": a tree is built beside its place
             text = "has no name of its own, and the tree is built beside it"
             raise cannot(str(folder), "PR303", text, "name a folder, as in build/generated")
+        fault = too_long(str(folder), LONGEST) or too_long(str(place(folder)), LONGEST)
+        if fault:
+            raise cannot(_short(folder), "PR303", fault, "name a shorter one")
     for one, left, other, right in pairs:
         inner, outer = place(left), place(right)
         if inner == outer or outer in inner.parents or inner in outer.parents:
             advice = "name two folders of which neither holds the other"
             raise cannot(str(left), "PR303", f"the {one} and the {other} folder ({right}) overlap", advice)
+
+
+def _short(folder: Path) -> str:
+    text = str(folder)
+    return text if len(text) <= 120 else f"{text[:50]}...{text[-50:]}"
 
 
 def emit_output(

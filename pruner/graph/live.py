@@ -267,7 +267,8 @@ class Marker:
         return found
 
     def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
-        for item in reversed(state.items):  # the last star that brings the name wins
+        guards, found = {stmt[1]: guards for stmt, guards in state.summary.stars}, False
+        for item in reversed(state.items):  # the last star that brings the name wins, if it runs
             if item.kind != "star":
                 continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
@@ -279,8 +280,10 @@ class Marker:
                 if self.need(target, name, f"{state.summary.module}:*", "star", item.stmt[1]):
                     self.edge(source, f"{state.summary.module}:*", "read", self.path_of(source), line_of(pos))
                     self.live(state.summary.module, item, source, "star")
-                    return True
-        return False
+                    found = True
+                    if self.world.runs(state.summary, item.stmt[1], guards.get(item.stmt[1], ())):
+                        return True
+        return found
 
     def path_of(self, node: str) -> str:
         """The file of a node."""

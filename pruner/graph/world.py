@@ -237,15 +237,29 @@ class ProgramWorld:
         stores = self.stores(symbol.module, symbol.name)
         return bool(stores) and all(s.kind in ("def", "class") for s in stores)
 
+    def runs(self, summary: Summary, pos: int, guards: Guards) -> bool:
+        """Does the star import at a position run for sure? ``try: from .fast import *`` may not."""
+        ev = Evaluator(self, summary.module)
+        truths = ((ev.truth(test), polarity) for test, polarity, _ in guards)
+        return pos not in summary.loose_stars and all(t is not None and t[0] == wanted for t, wanted in truths)
+
     def _without_store(self, summary: Summary, name: str) -> Symbol:
-        for stmt, guards in reversed(summary.stars):  # the last star that brings the name wins
+        found: set[Symbol] = set()
+        for stmt, guards in reversed(summary.stars):  # the last star that brings the name wins, if it runs
             if guards and not self.alive(summary.module, guards):
                 continue
             source = self.table.absolute(summary, stmt[3], stmt[4])
             if source in self.table and self.exports(source, name):
-                found = self.attribute(source, name)
-                if found.kind != "unknown":
-                    return found
+                symbol = self.attribute(source, name)
+                if symbol.kind != "unknown":
+                    found.add(symbol)
+                    if self.runs(summary, stmt[1], guards):
+                        break
+        if len(found) > 1:
+            self.poisoned.add((summary.module, name))
+            return named("binding", summary.module, name)
+        if found:
+            return found.pop()
         child = f"{summary.module}.{name}"
         if summary.package and child in self.table:
             return named("module", child)

@@ -78,11 +78,24 @@ def broken(answers: list[Any]) -> bool:
     return any(isinstance(answer, dict) and answer.get("status") == 0 for answer in answers)
 
 
+def varied(rounds: Rounds) -> list[str]:
+    """Where a side's own answers differ: its first round and the first that is another; empty when all are one."""
+    other = next((answers for answers in rounds if answers != rounds[0]), rounds[0])
+    return list(differences(rounds[0], other))[:SHOWN]
+
+
+def changed(group: Mapping[str, Any]) -> str:
+    """Which side of an unstable group did not repeat itself, in words."""
+    sides = [name for name, key in (("upstream", "upstream itself"), ("the output", "output itself")) if key in group]
+    return " and ".join(sides) or "an unrecorded side"
+
+
 def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
     """(``identical`` | ``unstable`` | ``differs``, per group what was found).
 
     ``unanswered``: a request of the group got no answer from either (status 0), which two trees can have in common.
-    ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer.
+    ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer; ``upstream itself``
+    and ``output itself`` say which, see :func:`changed`.
     ``refused as stated``: the output refuses what rules removed, in the sentence that says so; nobody's fault.
     """
     groups: dict[str, dict[str, Any]] = {}
@@ -115,10 +128,10 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
                 row["result"] = "unstable" if common or not own else "differs"
                 row["rounds"] = {"upstream": len(left), "output": len(right), "common": common}
                 row["differences"] = list(differences(left[0], right[0]))[:SHOWN]
-                if any(answers != right[0] for answers in right):
-                    row["output itself"] = list(differences(right[0], right[-1]))[:SHOWN]
+                if changed := varied(right):
+                    row["output itself"] = changed
             if not own:
-                row["upstream itself"] = list(differences(left[0], left[-1]))[:SHOWN]
+                row["upstream itself"] = varied(left)
         groups[name] = row
         if row["result"] == "differs" or (row["result"] in ("unstable", "unanswered") and worst == "identical"):
             worst = "differs" if row["result"] == "differs" else "unstable"

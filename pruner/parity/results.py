@@ -9,11 +9,13 @@ from pathlib import Path
 
 from pruner.errors import Diagnostic, cannot
 from pruner.parity.cells import CELLS, NOT_RUN
+from pruner.parity.compare import changed
 from pruner.parity.driver import SCHEMA
 from pruner.parity.records import Record, gather
 from pruner.parity.tightness import Lines, tightness, together
 
 SHOWN = 60
+FEW = 4
 NOT_RECORDED = "not recorded"
 Judge = Callable[[Lines], Record]  # executed lines -> their classes, causes, and the places that are missing
 
@@ -112,6 +114,12 @@ def row(record: Record) -> Record:
         "requests": sum(group["requests"] for group in groups.values()),
         "tokens": sum(group.get("tokens", 0) for group in groups.values()),
     }
+    unstable: dict[str, list[str]] = {}
+    for name, group in sorted(groups.items()):
+        if group["result"] == "unstable":
+            unstable.setdefault(changed(group), []).append(name)
+    if unstable:
+        made["unstable"] = unstable  # who did not repeat itself, and in which groups
     if record["trees"]["output"] == NOT_RECORDED:
         made["build"] = NOT_RECORDED
     for key in ("earlier", "why", "host MiB", "card MiB", "modules"):
@@ -138,6 +146,11 @@ def write(path: Path, record: Record) -> None:
     path.write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
+def few(names: Sequence[str]) -> str:
+    """Names of groups, the first of many."""
+    return ", ".join(names[:FEW]) + (f" and {len(names) - FEW} more" if len(names) > FEW else "")
+
+
 def markdown(summary: Record) -> str:
     """The summary for people."""
     lines = [
@@ -148,6 +161,7 @@ def markdown(summary: Record) -> str:
     ]
     for name, cell in summary["cells"].items():
         said = [f"{count} {what}" for what, count in sorted(cell["groups"].items())] or ["nothing compared"]
+        said += [f"{side} did not repeat itself in {few(names)}" for side, names in cell.get("unstable", {}).items()]
         said += [f"earlier: {', '.join(cell['earlier'])}"] if "earlier" in cell else []
         said += ["build not recorded"] if "build" in cell else []
         lines_run = cell.get("executed", {})

@@ -6,8 +6,9 @@ Sources: breadth-first search; retained sizes by :mod:`pruner.pipeline.retention
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -111,15 +112,15 @@ class Answers:
             return Answer("removed", tuple(self._told(rows[:20])))
         if any(row["path"] == name and row["lines"][0] is None for row in self._read("ledger.json")["files"]):
             return Answer("kept", (f"{name} is prune's own: upstream has no such file",))
-        near = _nearest(name, [*self.graph["nodes"], *(r["name"] for r in self._ledger() if r["name"])])
-        hint = f"; nearest: {', '.join(near)}" if near else ""
+        hint = _hint(name, [*self.graph["nodes"], *(r["name"] for r in self._ledger() if r["name"])])
         return Answer("unknown", (f"{name} is no name of this tree, kept or removed{hint}",))
 
     # -- capabilities ------------------------------------------------------------------------
 
     def capabilities(self, kind: str) -> Answer:
         """One line a capability: kept with its evidence, dropped by which rule, or not in this release."""
-        rows = self._read("capabilities.json")["rows"]
+        advice = "the rules of the run name no table of capabilities, or there was no run: see --reports"
+        rows = stored.read(self.reports, "capabilities.json", advice)["rows"]
         kinds = sorted({row["kind"] for row in rows})
         if kind and kind not in kinds:
             return Answer("unknown", (f"no kind is called {kind}; known: {', '.join(kinds)}",))
@@ -191,7 +192,7 @@ class Answers:
                 return Answer("kept", (f"{name} is kept",))
             if file in self.graph["upstream"]:
                 return Answer("removed", tuple(self._told(whole)))
-            return Answer("unknown", (f"{file} is no file of this upstream tree",))
+            return Answer("unknown", (f"{file} is no file of this upstream tree{_hint(file, self.graph['upstream'])}",))
         node = self._find(name) or (name if name in self.graph["lines"] else None)
         if node is not None and not self._removed(name):
             return Answer("kept", (f"{node} is kept; ask `prune why {name}`",))
@@ -223,11 +224,10 @@ class Answers:
             raise cannot(place, "PR308", "is no place in a file", "write it as path:line")
         wanted = int(number)
         if file not in self.graph["lines"]:
-            known = file in self.graph["upstream"]
-            return Answer(
-                "removed" if known else "unknown",
-                (f"{file} is {'not in the generated tree' if known else 'no file of this tree'}",),
-            )
+            if file in self.graph["upstream"]:
+                return Answer("removed", (f"{file} is not in the generated tree",))
+            hint = _hint(file, [*self.graph["lines"], *self.graph["upstream"]])
+            return Answer("unknown", (f"{file} is no file of this tree{hint}",))
         runs, length = self.graph["maps"].get(file), self.graph["lines"][file] + 1
         if wanted < 1 or (wanted > length and (runs is None or not upstream)):
             raise cannot(place, "PR308", "is no place in the file", f"its lines are 1 to {length}")
@@ -246,7 +246,18 @@ class Answers:
     def retained(self, folder: str, count: int) -> Answer:
         """What keeps how many lines: the dominator tree of the live graph, largest subtrees first."""
         edges, index = self.graph["edges"], self._index
-        total, dominators = retained_sizes(self.graph, folder)
+        below = self._below(folder, self.graph["lines"]) if folder else ""
+        if below is None:
+            if (gone := self._below(folder, self.graph["upstream"])) is not None:
+                return Answer(
+                    "removed", (f"{gone.rstrip('/')} is not in the generated tree; ask `prune why-not {folder}`",)
+                )
+            paths = self.graph["upstream"]
+            hint = _hint(
+                folder, sorted({*paths, *(path[: m.start()] for path in paths for m in re.finditer("/", path))})
+            )
+            return Answer("unknown", (f"{folder} is no folder or module of this tree{hint}",))
+        total, dominators = retained_sizes(self.graph, below)
         rows = sorted(((v, n) for n, v in total.items()), key=lambda r: (-r[0], r[1]))[:count]
         wanted = {(index.get(dominators[n], -1), index[n]) for _, n in rows}
         found = {
@@ -258,13 +269,33 @@ class Answers:
             kind, path, line = self._edge(place) if place is not None else ("", "", 0)
             held = dominators[node] or "several roots"
             out.append(f"{lines:>8}  {node}  held by {held}" + (f" [{kind} at {path}:{line}]" if line else ""))
-        return Answer("found", tuple(out))
+        return Answer("found", tuple(out) or (f"no kept line of a module lies in {folder or 'this tree'}",))
+
+    def _below(self, name: str, paths: Iterable[str]) -> str | None:
+        """The start of the paths that a folder (``pkg/sub/``), a file or a module (``pkg.sub``) means, if any has it."""
+        known = set(paths)
+        plain = os.path.normpath(name)
+        if plain == ".":
+            return ""
+        dotted = name.replace(".", "/")
+        for text in (plain, dotted, f"{dotted}.py"):
+            for path in (text, f"{self.graph['root']}/{text}"):
+                if path in known:
+                    return path
+                if any(other.startswith(f"{path}/") for other in known):
+                    return f"{path}/"
+        return None
 
     def impact(self, rule: str) -> Answer:
         """Removals whose cause names this rule (and no other): what the ledger attributes to it."""
         rows = [r for r in self._ledger() if rule in r["cause"]["rules"]]
         if not rows:
-            return Answer("unknown", (f"no removal names rule {rule}",))
+            known = [row["id"] for row in self._read("report.json")["rules"]]
+            if rule in known:
+                return Answer("found", (f"{rule}: 0 removals name it",))
+            near = difflib.get_close_matches(rule, known, 3)
+            hint = f"; nearest: {', '.join(near)}" if near else "; `prune rules list` shows them"
+            return Answer("unknown", (f"{rule} is no rule of the last run{hint}",))
         alone = [r for r in rows if r["cause"]["rules"] == [rule]]
         lines = sum(r["lines"][1] - r["lines"][0] + 1 for r in alone)
         head = f"{rule}: {len(rows)} removals name it, {len(alone)} name it alone ({lines} upstream lines)"
@@ -277,7 +308,14 @@ def _nearest(name: str, known: list[str]) -> list[str]:
     """Close matches; among 30,000 names only those that share a part with it are compared."""
     words = [w for w in re.split(r"[.:/]", name.lower()) if len(w) > 2]
     last = words[-1][:4] if words else name.lower()
-    return difflib.get_close_matches(name, [k for k in known if last in k.lower()][:4000], 3)
+    near = difflib.get_close_matches(name, [k for k in known if last in k.lower()][:4000], 3)
+    alike = (k for k in known if abs(len(k) - len(name)) < 3)  # othre.py: no part is written right
+    return near or difflib.get_close_matches(name, list(alike)[:4000], 3, 0.75)
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = _nearest(name, list(dict.fromkeys(known)))
+    return f"; nearest: {', '.join(near)}" if near else ""
 
 
 def _key(row: dict[str, Any]) -> str:

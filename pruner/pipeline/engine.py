@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from pruner.edit import apply, kept_ranges
+from pruner.errors import Diagnostic, PruneError
 from pruner.graph.live import DroppedUse, Liveness, Marker
 from pruner.graph.members import Place
 from pruner.graph.world import ProgramWorld
@@ -203,6 +204,7 @@ def _outcome(
     counts: dict[str, int] = {}  # by rule, and by "rule subject"
     guarded: list[GuardCall] = []
     ranges: dict[str, tuple[tuple[int, int], ...]] = {}
+    faults: list[Diagnostic] = []
     for result, noted, kept in results:
         if isinstance(result, Finding):
             findings.append(result)
@@ -212,9 +214,14 @@ def _outcome(
             for call, function, line in result.calls
         ]
         here = {call.key for call, _, _ in result.calls}
+        taken = {(call.key, function) for call, function, _ in result.calls}
         for call, function, why in result.lost:
+            if why != ABSENT and (call.key, function) not in taken:
+                faults.append(_untaken(policy, result.path, call, function))
+                continue
             # Another spelling of the place stands in the same file: the name is another release's.
-            if why != ABSENT or (call.key not in here and not policy.by_id[call.rule].optional):
+            rule = policy.by_id.get(call.rule)  # none where a fact's `valid_from` names the method
+            if why != ABSENT or (call.key not in here and (rule is None or not rule.optional)):
                 findings.append(_misplaced(result.path, call, function, why))
         for key, count in result.folds:
             counts[key] = counts.get(key, 0) + count
@@ -223,6 +230,8 @@ def _outcome(
             files[result.path] = apply(snapshot.read(result.path), noted)
             edits[result.path] = noted
             ranges[result.path] = kept
+    if faults:
+        raise PruneError(*sorted(set(faults)))
     findings += marker.member_check.rejected(places)
     for use in live.dropped_uses:
         findings.append(_dropped_use(marker, policy, use))
@@ -268,6 +277,18 @@ def _finding_key(row: Finding) -> tuple[str, int, str, str]:
 def _misplaced(path: str, call: Call, function: str, why: str) -> Finding:
     text = f"rule {call.rule} guards {function} in {path}, {why}"
     return Finding("PR240", path, 0, text, "correct the place or the parameter, or give the rule since and until")
+
+
+def _untaken(policy: Policy, path: str, call: Call, function: str) -> Diagnostic:
+    """``of: args`` where the function takes ``arguments``: no call can be written, and the checks would ask for one."""
+    places = [guard.location for guard in policy.guards if guard.key == call.key]
+    places += [
+        fact.location for fact in policy.facts if call.rule == f"valid_from {fact.valid_from}"
+    ]  # who has no self
+    place = places[0]
+    text = f"rule {call.rule} guards {function} in {path}, which has no parameter {call.parameter}"
+    shown = policy.shown.get(place.file, place.file)
+    return Diagnostic(shown, place.line, place.column, "error", "PR240", text, "name one of its parameters")
 
 
 def _dropped_use(marker: Marker, policy: Policy, use: DroppedUse) -> Finding:

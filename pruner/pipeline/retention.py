@@ -28,7 +28,7 @@ def own_sizes(graph: Mapping[str, Any]) -> dict[str, tuple[str, int]]:
 def retained_sizes(graph: Mapping[str, Any], folder: str = "") -> tuple[dict[str, int], dict[str, str]]:
     """(node -> kept lines that it alone holds, node -> its immediate dominator).
 
-    The roots together are ``""``. ``folder`` counts only the modules below it.
+    The roots together are ``""``. ``folder``: the start of the paths of the modules that are counted.
     """
     nodes = graph["nodes"]
     dominators = {

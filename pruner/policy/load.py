@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ruamel.yaml.nodes import Node
 
-from pruner.errors import Diagnostic
+from pruner.errors import Diagnostic, too_long
 from pruner.model import Policy
 from pruner.policy import codes
 from pruner.policy.merge import assemble
@@ -47,6 +47,15 @@ def load(paths: Sequence[Path]) -> Policy:
 
 
 def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | None) -> None:
+    fault = "a name holds a zero byte" if "\0" in str(path) else too_long(str(path))
+    if fault:  # the system does not even say whether such a file is there
+        place = asked or Diagnostic(str(path)[:80], 0, 0, "error", "", "")
+        loading.faults.found.append(
+            Diagnostic(
+                place.file, place.line, place.column, "error", codes.UNREADABLE, f"no file: {fault}", "check the path"
+            )
+        )
+        return
     real = path.resolve()
     if real in loading.open_files:
         chain = [p.name for p in loading.open_files[loading.open_files.index(real) :]] + [real.name]
@@ -66,9 +75,13 @@ def _read_file(loading: _Loading, path: Path, name: str, asked: Diagnostic | Non
     file = RuleFile(path.as_posix(), name, loading.faults)
     if asked is not None and not path.is_file():
         near = _nearest(path)
-        advice = f"did you mean {near!r}?" if near else "the path is relative to the file that extends it"
+        text, advice = f"no file {path}", "the path is relative to the file that extends it"
+        if path.is_dir():
+            text, advice = f"{path} is a folder, not a rule file", "name the files in it that are meant"
+        elif near:
+            advice = f"did you mean {near!r}?"
         loading.faults.found.append(
-            Diagnostic(asked.file, asked.line, asked.column, "error", codes.UNREADABLE, f"no file {path}", advice)
+            Diagnostic(asked.file, asked.line, asked.column, "error", codes.UNREADABLE, text, advice)
         )
         return
     root = file.open(path)
@@ -101,7 +114,7 @@ def _capabilities(loading: _Loading, file: RuleFile, path: Path, node: Node) -> 
             file.unknown_key(name, "'capabilities'", ("places", "column"))
         elif (text := file.text(value, f"'{name.value}'")) is not None and name.value == "places":
             loading.tables.append((path.parent / text.value).as_posix())
-            if not (path.parent / text.value).is_file():
+            if not os.path.isfile(path.parent / text.value):  # also where the name is too long to ask for
                 file.fault(value, codes.UNREADABLE, f"no file {text.value}", "the path is relative to this file")
     if {name.value for name in parts} != {"places", "column"}:
         file.fault(node, codes.MISSING_KEY, "'capabilities' needs 'places' and 'column'")

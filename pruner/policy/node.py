@@ -71,6 +71,9 @@ class RuleFile:
             # `--rules <(...)`: a pipe can be read once, and the checks read the rules too, by themselves
             self.fault(None, codes.UNREADABLE, "cannot read the rule file: it is a pipe or a device", "name a file")
             return None
+        if path.is_dir():
+            self.fault(None, codes.UNREADABLE, "is a folder, not a rule file", "name the files in it that are meant")
+            return None
         try:
             content = path.read_bytes()
         except OSError as error:

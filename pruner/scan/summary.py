@@ -42,6 +42,7 @@ class Summary:
     rebinds: dict[str, list[Guards]] = field(default_factory=dict)
     part_stores: list[tuple[str, tuple[str, ...], Guards, int]] = field(default_factory=list)
     stars: list[tuple[Stmt, Guards]] = field(default_factory=list)
+    loose_stars: set[int] = field(default_factory=set)  # positions of those that may not run, whatever their guards say
     _all_read: bool | None = None
     error: str = ""
     walrus: bool = False  # the file holds a ``:=`` somewhere
@@ -90,6 +91,7 @@ class _Indexer:
     def __init__(self, summary: Summary) -> None:
         self.out = summary
         self.declared: set[str] = set()  # names that the function or class body declares global, so far
+        self.loose = 0  # blocks around the statement that may not run to their end
 
     def _global(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.declared.update(s[3])
@@ -108,6 +110,12 @@ class _Indexer:
     def block(self, block: Block, guards: Guards, inside: bool) -> None:
         for s in block:
             getattr(self, "_" + s[0].replace("=", "assign"), self._other)(s, guards, inside)
+
+    def loosely(self, block: Block, guards: Guards, inside: bool) -> None:
+        """A block that may not run, or not to its end."""
+        self.loose += 1
+        self.block(block, guards, inside)
+        self.loose -= 1
 
     def walrus(self, part: Any) -> None:
         """``:=`` at module level, or on a name that its function declares global."""
@@ -163,32 +171,32 @@ class _Indexer:
         self.block(s[5], (*guards, (s[3], False, s[1])), inside)
 
     def _while(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        self.block(s[4], (*guards, (s[3], True, s[1])), inside)
-        self.block(s[5], guards, inside)
+        self.loosely(s[4], (*guards, (s[3], True, s[1])), inside)
+        self.loosely(s[5], guards, inside)
 
     def _for(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.targets(s[3], s, guards, inside, "other")
-        self.block(s[5], guards, inside)
-        self.block(s[6], guards, inside)
+        self.loosely(s[5], guards, inside)
+        self.loosely(s[6], guards, inside)
 
     def _with(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.targets(s[4], s, guards, inside, "other")
-        self.block(s[5], guards, inside)
+        self.loosely(s[5], guards, inside)  # with suppress(ImportError): from .fast import *
 
     def _try(self, s: Stmt, guards: Guards, inside: bool) -> None:
-        self.block(s[3], guards, inside)
+        self.loosely(s[3], guards, inside)
         for _, name, body, _pos in s[4]:
             if name:
                 self.name(name, "other", guards, s, inside)
-            self.block(body, guards, inside)
-        self.block(s[5], guards, inside)
+            self.loosely(body, guards, inside)
+        self.loosely(s[5], guards, inside)
         self.block(s[6], guards, inside)
 
     def _match(self, s: Stmt, guards: Guards, inside: bool) -> None:
         for case in s[4]:
             for name in case[1]:
                 self.name(name, "other", guards, s, inside)
-            self.block(case[3], guards, inside)
+            self.loosely(case[3], guards, inside)
 
     def _del(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.targets(s[3], s, guards, inside, "other")
@@ -202,5 +210,7 @@ class _Indexer:
         for index, (name, asname) in enumerate(s[5]):
             if name == "*":
                 self.out.stars.append((s, guards))
+                if self.loose:
+                    self.out.loose_stars.add(s[1])
             elif s[-1][index] == "n":
                 self.store(asname or name, Store("import", guards, s, index), inside)

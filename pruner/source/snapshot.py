@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from email.parser import HeaderParser
 from pathlib import Path
 
-from pruner.errors import PruneError, cannot
+from pruner.errors import PruneError, cannot, too_long
 from pruner.model import Origin, Snapshot, SourceFile
 from pruner.source.archive import unpack
 from pruner.source.fetch import download, sha256_of
@@ -48,6 +48,8 @@ def open_snapshot(
     if not str(upstream):  # Path("") is the current folder
         raise cannot("--upstream", "PR100", "names nothing", "name a version, a wheel or a folder")
     path = Path(upstream)
+    if fault := too_long(str(upstream)):
+        raise cannot("--upstream", "PR100", fault, "name a version, a wheel or a folder")
     if path.is_dir():
         return read_tree(path)
     if path.suffix == ".whl" and path.is_file():

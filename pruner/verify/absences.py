@@ -164,8 +164,14 @@ class Absences:
         target, symbol = self._import_target(item)
         self.result.lost.append((target, symbol, item.line))
         have = self._output_scope.bound
-        for name in sorted(self.world.exported(target) - have) if self.world.tree.has_module(target) else ():
-            self.result.claims.append(Claim(self.result.path, self.module, name, item.line, "import"))
+        for name in sorted(self.world.exported(target)) if self.world.tree.has_module(target) else ():
+            # Another star import, or an earlier statement, binds it too, and this one may be what the name is.
+            brought = any(row.line == item.line for row, _, _ in self.world.bringers(self.module, name))
+            if brought and name in self._output_reads():
+                return False
+            if brought or name not in have:
+                claim = Claim(self.result.path, self.module, name, item.line, "import", star=brought)
+                self.result.claims.append(claim)
         return True
 
     def _entry(self, item: Item, scope: Scope) -> bool:

@@ -18,7 +18,7 @@ class Binding:
     """One place that binds a name.
 
     ``kind``: assign, aug, import, def, class, other (loop target, handler, with, match, del).
-    ``guards``: the tests under which the place is reached. ``steady``: not in a try body or a loop.
+    ``guards``: the tests under which the place is reached. ``steady``: not in a try or with body, nor in a loop.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class Import:
     guarded: bool = False  # in a try body that has handlers
     typing: bool = False  # under ``if TYPE_CHECKING``
     guards: tuple[Guard, ...] = ()
+    steady: bool = True  # not in a try or with statement, nor in a loop
 
 
 @dataclass(slots=True)

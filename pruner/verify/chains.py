@@ -30,7 +30,7 @@ class Chains:
         self.any_calls: dict[str, Val] = {}  # head of f(...) -> value
         self.methods: dict[str, list[tuple[str, Val]]] = {}  # method -> (class "module:Class", value)
         self.attributes: dict[str, list[tuple[str, Val]]] = {}  # attribute -> (class "module:Class", value)
-        world.alive = self.alive
+        world.alive, world.runs = self.alive, self.runs
         for subject, value in world.stated.facts.items():
             self._state(subject, v.of_fact(value))
 
@@ -73,6 +73,11 @@ class Chains:
     def alive(self, module: str, binding: Binding) -> bool:
         """Do the facts leave this module-level binding place?"""
         return self.reachable(binding, self.module_scope(module))
+
+    def runs(self, module: str, binding: Binding) -> bool:
+        """Do the facts make this module-level place run, whatever else is not known?"""
+        scope = self.module_scope(module)
+        return all(self._guard(test, scope) == wanted for test, wanted in binding.guards)
 
     def reachable(self, binding: Binding, scope: Scope) -> bool:
         """Is no guard of the binding decided against it?"""

@@ -14,6 +14,7 @@ import ast
 from pruner.verify import values as v
 from pruner.verify.names import resolver, target_names
 from pruner.verify.operators import Operators, literal
+from pruner.verify.rules import Const
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.shape import is_generator
 from pruner.verify.values import UNKNOWN, Val
@@ -137,6 +138,23 @@ class Evaluator(Operators):
             return UNKNOWN
         stated = any(val.stated for val in found) or len(rows) < len(every)
         return Val(first.consts, first.truth, all(x.boolean for x in found), stated, first.bounds, first.member)
+
+    def tuple_of(self, module: str, name: str) -> tuple[Const, ...] | None:
+        """``KINDS = ("cuda", "musa")``, in one place that the facts leave or in several that agree; never rebound."""
+        rows = self.world.live(module, name)
+        mark = (module, name, "tuple")
+        if not rows or self._rebound(module, name) or mark in self._busy or f"{module}.{name}" in self.facts:
+            return None
+        self._busy.add(mark)
+        try:
+            scope = self.module_scope(module)
+            values = [
+                row.value for row in rows if row.value is not None and not isinstance(row.value, ast.List | ast.Set)
+            ]
+            found = {self.members(value, scope) for value in values} if len(values) == len(rows) else {None}
+        finally:
+            self._busy.discard(mark)
+        return found.pop() if len(found) == 1 else None
 
     def _Attribute(self, node: ast.Attribute, scope: Scope) -> Val:
         text = self.chain(node, scope)

@@ -117,9 +117,17 @@ class Imports:
 
     def _starred(self, survey: Survey) -> None:
         """Names that a file reads and that only ``from x import *`` could have bound. No linter sees these."""
+        for name in sorted(self.read(survey) - survey.bound - BUILTINS):
+            if self.output.provides(survey.module, name):
+                continue
+            if any(self.up.has_module(star) and name in self.world.exported(star) for star in survey.stars):
+                self._say(survey, 1, f"reads {name}, which no import * brings any more")
+
+    def read(self, survey: Survey) -> set[str]:
+        """The globals that a file reads of its own module."""
         parsed = self.output.tree.parse(survey.path)
         if parsed is None:
-            return
+            return set()
         package = self.output.tree.is_package(survey.module)
         scope = Scope("module", survey.module, None, module_names(parsed, survey.module, package))
         resolve = resolver(survey.module, package)
@@ -129,11 +137,7 @@ class Imports:
                 return class_scope(node, parent, resolve)
             return function_scope(node, parent, resolve)
 
-        for name in sorted(reads(parsed, scope, build) - scope.bound - BUILTINS):
-            if self.output.provides(survey.module, name):
-                continue
-            if any(self.up.has_module(star) and name in self.world.exported(star) for star in survey.stars):
-                self._say(survey, 1, f"reads {name}, which no import * brings any more")
+        return reads(parsed, scope, build)
 
     def upstream_has(self, module: str, name: str) -> bool:
         """Did ``module.name`` exist upstream?"""

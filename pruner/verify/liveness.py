@@ -60,6 +60,7 @@ class Liveness:
         self.dotted = [p for p in sorted(everything) if re.match(r"[^*:]+(?::|\\\.)[^*]*\.\*", p) and "." in p]
         self.named: dict[tuple[str, str], list[tuple[str, int]]] = {}  # class member -> reads by chain of it
         self.asked: dict[tuple[str, str], str] = {}  # what is imported or read through its module -> where
+        self.brought: dict[tuple[str, str], str] = {}  # the same of what star imports there may have brought
         for survey in surveys:
             for row in survey.imports:
                 self.asked.setdefault((row.target, str(row.symbol)), f"{survey.path}:{row.line}")
@@ -71,6 +72,11 @@ class Liveness:
                         for name in rest:  # what is read from an object that only its place is known of
                             self.beyond.setdefault(name, []).append(survey)
                         self.named.setdefault((place[0], f"{place[1]}.{rest[0]}"), []).append((survey.path, line))
+        for module, name in sorted({*self.asked, *output.starred}):
+            self._through_stars(module, name, self.asked.get((module, name), module))
+        for survey in surveys:
+            for name in sorted(imports.read(survey)) if survey.stars and survey.module else ():
+                self._through_stars(survey.module, name, survey.path)
         objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
         self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
         self.held = set(self.loose) | set(self.reachable)
@@ -78,6 +84,13 @@ class Liveness:
     def _own(self, module: str) -> bool:
         """Is a module of this name, or the package around it, in the tree?"""
         return module.partition(".")[0] in {name.partition(".")[0] for name in self.world.tree.modules}
+
+    def _through_stars(self, module: str, name: str, place: str) -> None:
+        """``from pkg import run`` where ``pkg`` has it by ``from .a import *``, perhaps: ``pkg.a`` is asked for it as well."""
+        for row, _, _ in self.world.bringers(module, name):
+            if (row.target, name) not in self.brought:
+                self.brought[row.target, name] = place
+                self._through_stars(row.target, name, place)
 
     def judge(self, claims: Iterable[Claim]) -> list[str]:
         """All refuted claims, as located messages."""
@@ -118,6 +131,10 @@ class Liveness:
             return "is a name that Python and tools look for"
         if claim.still and (place := self.asked.get((module, name)) or self.asked.get((module, "*"))):
             return f"is bound elsewhere too, and {place} reads it"
+        if claim.star and (module, name) in self.asked:
+            return f"is brought by import *, and {self.asked[module, name]} reads it"
+        if (module, name) in self.brought and (claim.star or claim.kind != "import"):
+            return f"may be what import * brings where {self.brought[module, name]} reads it"
         if module in self.dynamic.built and not name.startswith("_"):
             return f"may be asked of the module, which {self.dynamic.built[module]} loads by a built name"
         if module in self.objects.listed and claim.kind in ("function", "class"):

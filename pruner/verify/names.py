@@ -116,7 +116,7 @@ class Collector:
         for item in node.items:
             if item.optional_vars is not None:
                 self._others(item.optional_vars, node.lineno, guards)
-        self.suite(node.body, guards, steady, tried, typing)
+        self.suite(node.body, guards, False, tried, typing)  # with suppress(ImportError)
 
     def _try(
         self, node: ast.Try | ast.TryStar, guards: tuple[Guard, ...], steady: bool, tried: bool, typing: bool
@@ -172,7 +172,7 @@ class Collector:
         target = self.resolve(node.level, node.module) or ""
         for alias in node.names:
             if alias.name == "*":
-                names.imports.append(Import(line, target, "*", "", lazy, tried, typing, guards))
+                names.imports.append(Import(line, target, "*", "", lazy, tried, typing, guards, steady))
                 names.stars.append(target)
                 continue
             bound = alias.asname or alias.name

@@ -7,6 +7,7 @@ from typing import Any
 
 from pruner.verify import values as v
 from pruner.verify.chains import Chains
+from pruner.verify.rules import Const
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val
 
@@ -54,7 +55,7 @@ class Operators(Chains):
         left = self.value(node.left, scope)
         boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
         if name in ("In", "NotIn"):
-            container = _container(right_node)
+            container = self.members(right_node, scope)
             if container is not None:
                 answer = v.contains(left, container, name == "NotIn")
                 return v.const(answer, True) if answer is not None else boolean
@@ -65,6 +66,26 @@ class Operators(Chains):
         if answer is None:
             return v.BOOLEAN if left.consts is not None and right.consts is not None else boolean
         return v.const(answer, left.stated or right.stated or bool(left.member or right.member))
+
+    def members(self, node: ast.expr, scope: Scope) -> tuple[Const, ...] | None:
+        """The elements of a literal tuple, list or set, or of a tuple that a variable of a module is; None: not known.
+
+        ``("x")`` is a string, no container. A list or set under a name may grow.
+        """
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            found: list[Const] = []
+            for item in node.elts:
+                plain, val = literal(item), self.value(item, scope)
+                if plain is None and (not val.exact or val.consts is None):
+                    return None
+                found.append(plain[0] if plain is not None else val.consts[0])  # type: ignore[index]
+            return tuple(found)
+        symbol = self.symbol(node, scope)
+        return self.tuple_of(symbol[1], symbol[2]) if symbol is not None and symbol[0] == "symbol" else None
+
+    def tuple_of(self, module: str, name: str) -> tuple[Const, ...] | None:
+        """The elements of a module variable that is always one tuple."""
+        raise NotImplementedError
 
     def _IfExp(self, node: ast.IfExp, scope: Scope) -> Val:
         test = self.value(node.test, scope)
@@ -113,14 +134,6 @@ class Operators(Chains):
             text += str(val.consts[0])
             stated = stated or val.stated
         return v.const(text, stated)
-
-
-def _container(node: ast.expr) -> tuple[Any, ...] | None:
-    """The elements of a literal tuple, list or set of constants. ``("x")`` is a string, not a container."""
-    if not isinstance(node, ast.Tuple | ast.List | ast.Set):
-        return None
-    found = literal(node)
-    return tuple(found[0]) if found is not None else None
 
 
 def literal(node: ast.expr) -> tuple[Any] | None:

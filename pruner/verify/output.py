@@ -21,6 +21,7 @@ class Output:
         self.modules = {row.module: row for row in self.surveys.values() if row.module}
         self._bound: dict[str, dict[str, list[Import]]] = {}
         self._below: dict[str, list[str]] = {}
+        self.starred: set[tuple[str, str]] = set()  # names of modules that chains so far had by import *
 
     def provides(self, module: str, name: str, busy: frozenset[str] = frozenset()) -> bool:
         """Does ``module.name`` exist once both are imported? (A module ``__getattr__`` counts as yes.)"""
@@ -118,6 +119,7 @@ class Output:
             )
             if star is None:
                 return (module, name), rest[1:], ""
+            self.starred.add((module, name))
             place = ("module", star)
         return place, rest, ""
 

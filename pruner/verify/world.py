@@ -47,7 +47,9 @@ class World:
         self._names: dict[str, Names | None] = {} if like is None else like._names
         self._resolved: dict[tuple[str, str], Symbol | None] = {}
         self._busy: set[tuple[str, str]] = set()
+        self._exported: dict[str, set[str]] = {}
         self.alive: Callable[[str, Binding], bool] = lambda module, binding: True
+        self.runs: Callable[[str, Binding], bool] = lambda module, binding: not binding.guards
 
     def names(self, module: str) -> Names | None:
         """What a module binds; None for a namespace package, an unreadable or an outside module."""
@@ -86,20 +88,50 @@ class World:
             inner = f"{module}.{name}"
             return ("module", inner, "") if self.tree.has_module(inner) else None
         rows = self.live(module, name)
+        stars = self.bringers(module, name)
+        brought = {symbol for _, symbol, _ in stars}
+        if stars and stars[-1][2]:
+            return brought.pop() if len(brought) == 1 else None
         if rows:
+            if brought - {("symbol", module, name)}:
+                return None  # FLAG = False / try: from .fast import * / except ImportError: pass
             if all(row.kind == "import" for row in rows):
                 found = {self.imported(row.target, row.symbol) for row in rows}
                 if len(found) == 1:
                     return found.pop()
             return ("symbol", module, name)
-        for star in names.stars:
-            if self.tree.has_module(star) and name in self.exported(star):
-                return self.resolve(star, name)
+        if stars:
+            return brought.pop() if len(brought) == 1 else None
         if self.tree.has_module(f"{module}.{name}"):
             return ("module", f"{module}.{name}", "")
         if "__getattr__" in names.bindings:
             return ("symbol", module, name)
         return ("outside", name, "") if name in BUILTINS else None
+
+    def bringers(self, module: str, name: str) -> list[tuple[Import, Symbol | None, bool]]:
+        """Star imports that may be what a name of a module is, the last first: the import, what it brings, is it sure to run?
+
+        Those below the last statement that binds the name, down to the first that runs for sure. ``from .a import *`` and
+        then ``from .b import *``: the second counts; ``try: from .a import *``: what stands above counts as well.
+        """
+        names = self.names(module)
+        found: list[tuple[Import, Symbol | None, bool]] = []
+        if names is None or not names.stars:
+            return found
+        line = max((row.line for row in self.live(module, name)), default=0)
+        for row in reversed(names.imports):
+            place = Binding("import", row.line, row.guards)
+            if row.symbol != "*" or row.line < line or not self.alive(module, place):
+                continue
+            if not self.tree.has_module(row.target) or name not in self.exported(row.target):
+                continue
+            symbol, source = self.resolve(row.target, name), self.names(row.target)
+            if symbol is None and source is not None and not source.stars and not self.live(row.target, name):
+                continue  # bound there in a dead branch alone
+            found.append((row, symbol, row.steady and self.runs(module, place)))
+            if found[-1][2]:
+                break
+        return found
 
     def lookup(self, module: str, name: str) -> Symbol | None:
         """What a bare ``name`` means in a module: as :meth:`resolve`, but ``__getattr__`` serves outsiders only."""
@@ -125,8 +157,11 @@ class World:
         names = self.names(module)
         if names is None:
             return set()
+        if module in self._exported:
+            return self._exported[module]
         listed = literal_all(names)
         if listed is not None:
+            self._exported[module] = listed
             return listed
         if (module, "*") in self._busy:
             return set()
@@ -138,6 +173,8 @@ class World:
                     found |= {name for name in self.exported(star) if not name.startswith("_")}
         finally:
             self._busy.discard((module, "*"))
+        if not any(name == "*" for _, name in self._busy):  # in a circle of stars the inner answers are parts
+            self._exported[module] = found
         return found
 
     def definition(self, symbol: Symbol | None) -> ast.AST | None:

@@ -19,6 +19,10 @@ RULES = "rules:\n  - {id: t.root, because: It starts here., root: [app]}\n"
 APP = "import other\n\n\ndef main():\n    return other.X\n"
 
 
+LONG = "x" * 300
+"""A name that no file can have."""
+
+
 class Place:
     """A folder with a program, its rules, and the output of a good run."""
 
@@ -157,6 +161,32 @@ def overlapping(place: Place) -> str:
     return str(place.base)
 
 
+def an_extended_folder(place: Place) -> None:
+    place.rules.write_text("extends: [.]\n" + RULES)
+
+
+def an_extended_name_too_long(place: Place) -> None:
+    place.rules.write_text(f"extends: [{LONG}]\n" + RULES)
+
+
+def an_extended_zero_byte(place: Place) -> None:
+    place.rules.write_text('extends: ["a\\0b"]\n' + RULES)
+
+
+def rules_are_a_folder(place: Place) -> None:
+    place.rules.unlink()
+    place.rules.mkdir()
+
+
+def a_guard_of_no_parameter(place: Place) -> None:
+    ask = "guard: {at: 'app:main', of: y, ask: {.: {values: [1, 2]}}}"
+    place.rules.write_text(RULES + f"  - {{id: t.guard, because: It is asked., {ask}}}\n")
+
+
+def a_long_upstream(place: Place) -> str:
+    return LONG
+
+
 FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (no_rules, "PR001", r"rules\.yaml: error"),
     (broken_rules, "PR002", r"rules\.yaml:2:\d+: error"),
@@ -179,6 +209,16 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (special_file, "PR110", r"pipe\.py"),
     (output_is_a_file, "PR305", "is a file"),
     (overlapping, "PR303", "overlap"),
+    (an_extended_folder, "PR001", r"rules\.yaml:1:11: error PR001: .* is a folder, not a rule file"),
+    (an_extended_name_too_long, "PR001", r"rules\.yaml:1:11: error PR001: .* 300 bytes long"),
+    (an_extended_zero_byte, "PR001", r"rules\.yaml:1:11: error PR001: .* zero byte"),
+    (rules_are_a_folder, "PR001", r"rules\.yaml: error PR001: is a folder, not a rule file"),
+    (
+        a_guard_of_no_parameter,
+        "PR240",
+        r"rules\.yaml:3:\d+: error PR240: .* guards main in app\.py, which has no parameter y",
+    ),
+    (a_long_upstream, "PR100", "300 bytes long"),
 ]
 
 
@@ -291,3 +331,92 @@ def test_an_output_without_a_name_is_one_message(place: Place, capsys: pytest.Ca
     said = capsys.readouterr().err
     assert "PR303" in said and "Traceback" not in said
     assert place.state() == before
+
+
+@pytest.mark.parametrize(
+    "option", ["--rules", "--output", "--reports", "--cache", "--overlay", "--trend", "PRUNE_CACHE"]
+)
+@pytest.mark.parametrize("name", [LONG, "/".join(["y" * 200] * 21)], ids=["a name", "a path"])
+def test_a_name_that_no_file_can_have_is_one_message(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, option: str, name: str
+) -> None:
+    monkeypatch.chdir(place.base)
+    before = place.state()
+    usual = {"--rules": str(place.rules), "--output": str(place.output), "--reports": "reports", "--upstream": "in"}
+    if option.startswith("-"):
+        usual[option] = name
+    else:
+        monkeypatch.setenv(option, name)
+    assert main([word for pair in usual.items() for word in pair]) == 2
+    error = capsys.readouterr().err
+    assert error.count("bytes long") == 1 and "Traceback" not in error and len(error) < 500
+    assert place.state() == before
+
+
+@pytest.mark.parametrize("option", ["--output", "--reports"])
+def test_a_name_leaves_room_for_those_beside_it(place: Place, capsys: pytest.CaptureFixture[str], option: str) -> None:
+    """``.NAME.refuted.pruning`` must be a name as well: found before anything is read, not when the tree is written."""
+    before = place.state()
+    arguments = [
+        "--rules",
+        str(place.rules),
+        "--upstream",
+        str(place.tree),
+        "--cache",
+        str(place.base / "cache"),
+        "-j",
+        "1",
+    ]
+    for length, code in ((237, 0), (238, 2), (255, 2)):
+        named = {
+            "--output": str(place.base / "new"),
+            "--reports": str(place.base / "r"),
+            option: str(place.base / ("z" * length)),
+        }
+        assert main([*arguments, *(word for pair in named.items() for word in pair)]) == code
+        error = capsys.readouterr().err
+        assert "Traceback" not in error and ("PR303" in error) == bool(code)
+    assert place.state() == before
+
+
+def test_a_deep_folder_is_no_traceback(place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    """The folder may be there; what lies in it no longer has a path."""
+    deep = str(place.base)
+    while len(deep) < 4050:
+        deep += "/" + "d" * min(200, 4070 - len(deep))
+    arguments = [
+        "--rules",
+        str(place.rules),
+        "--upstream",
+        str(place.tree),
+        "--cache",
+        str(place.base / "cache"),
+        "-j",
+        "1",
+    ]
+    assert main([*arguments, "--output", deep, "--reports", str(place.base / "r")]) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error and len(re.findall(r"error PR3\d\d", error)) == 1
+
+
+QUESTIONS = [["why"], ["why-not"], ["line"], ["impact"], ["retained"], ["capabilities"], ["graph"], ["facts"], ["affects"],
+             ["port"], ["trace"], ["rules", "explain"]]  # fmt: skip
+
+
+@pytest.mark.parametrize("blank", ["", "  "])
+@pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
+def test_an_empty_question_is_a_usage_error(
+    place: Place, capsys: pytest.CaptureFixture[str], words: list[str], blank: str
+) -> None:
+    if blank and words[0] in ("affects", "port", "trace"):
+        return  # the name of a file
+    assert main([*words, blank, "--reports", str(place.base / "reports")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("Error:") == 1 and "it is empty" in error and "Traceback" not in error
+
+
+@pytest.mark.parametrize("words", QUESTIONS, ids=" ".join)
+def test_a_name_that_nothing_has_is_told(place: Place, capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert main([*words, "NOWHERE", "--reports", str(place.base / "reports")]) in (1, 2)
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err and re.search("NOWHERE|PR3", said.err + said.out)

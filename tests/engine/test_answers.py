@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,9 @@ PROGRAM = {
     ),
     "used.py": "def helper():\n    return 2\n",
     "amd.py": "def go():\n    return 3\n",
+    "apples.py": "def apple():\n    return 4\n",
+    "pkg/__init__.py": "",
+    "pkg/one.py": "def f():\n    return 5\n",
 }
 RULES = """rules:
   - id: t.hip
@@ -28,7 +32,7 @@ RULES = """rules:
     assume: {plat.is_hip(): false}
   - id: t.root
     because: It starts here.
-    root: ["app:main"]
+    root: ["app:main", apples, pkg.one]
 """
 
 
@@ -36,7 +40,7 @@ RULES = """rules:
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     base = tmp_path_factory.mktemp("answers")
     for name, text in PROGRAM.items():
-        (base / "in").mkdir(exist_ok=True)
+        (base / "in" / name).parent.mkdir(parents=True, exist_ok=True)
         (base / "in" / name).write_text(text)
     (base / "r.yaml").write_text(RULES)
     options = RunOptions(
@@ -88,6 +92,39 @@ def test_retained_and_impact_name_what_holds(answers: Answers) -> None:
     assert any("used" in line for line in answers.retained("", 10).lines)
     assert answers.impact("t.hip").status == "found"
     assert answers.impact("t.none").status == "unknown"
+    assert answers.impact("t.hop").lines == ("t.hop is no rule of the last run; nearest: t.hip",)
+    assert answers.impact("t.root").lines == ("t.root: 0 removals name it",)
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "said"),
+    [
+        ("app", "found", "app:main|  app "),
+        ("app.py", "found", "  app "),
+        ("./app.py", "found", "  app "),
+        ("pkg", "found", "pkg.one"),
+        ("pkg/", "found", "pkg.one"),
+        ("pkg.one", "found", "pkg.one"),
+        (".", "found", "app"),
+        ("ap", "unknown", "ap is no folder or module of this tree"),
+        ("NOWHERE", "unknown", "NOWHERE is no folder or module"),
+        ("usde.py", "unknown", "nearest: used.py"),
+        ("amd", "removed", "amd.py is not in the generated tree"),
+        ("amd.py", "removed", "prune why-not amd.py"),
+    ],
+)
+def test_retained_knows_what_it_is_asked_about(answers: Answers, name: str, status: str, said: str) -> None:
+    """``app`` is not the start of ``apples.py``; what does not exist gave an empty table."""
+    answer = answers.retained(name, 10)
+    assert answer.status == status
+    assert any(re.search(said, line) for line in answer.lines)
+    assert not any("apples" in line for line in answer.lines) or name == "."
+    assert not any("used" in line for line in answer.lines) or name in (".", "usde.py")
+
+
+def test_a_place_in_no_file_has_a_hint(answers: Answers) -> None:
+    assert answers.line("usde.py:1", upstream=False).lines == ("usde.py is no file of this tree; nearest: used.py",)
+    assert answers.why_not("usde.py:1").lines == ("usde.py is no file of this upstream tree; nearest: used.py",)
 
 
 def test_a_folder_without_a_run_is_one_message(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pruner.errors import PruneError
 from pruner.pipeline import RunOptions, run
 from tests.engine.program import Pruned, prune
 from tests.engine.program import run as execute
@@ -339,8 +340,18 @@ def test_places(body: str, where: str) -> None:
     assert ast.literal_eval(after["result"]) == kept, made["app.py"]
 
 
-def test_a_parameter_that_is_not_there_is_a_finding() -> None:
-    assert guarded("def f(y):\n    return y\n").findings == ["PR240"]
+def test_a_parameter_that_is_not_there_is_an_error_at_the_rule() -> None:
+    """It was a finding, and the checks refuted the output for the call that could not be written."""
+    for text in (
+        "def f(y):\n    return y\n",
+        "if X:\n    def f(y): pass\nelse:\n    def f(z): pass\n",
+        "async def f(*y): pass",
+    ):
+        with pytest.raises(PruneError, match=r"rules\.yaml:5:12: error PR240: .* has no parameter x; name one"):
+            guarded(text)
+
+
+def test_a_function_that_is_not_there_is_a_finding() -> None:
     assert guarded("def g(x):\n    return x\n").findings == ["PR240"]
 
 

@@ -17,7 +17,7 @@ from pruner.model import Policy
 from pruner.parity import driver
 from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
-from pruner.parity.compare import judge
+from pruner.parity.compare import changed, judge
 from pruner.parity.driver import RESULTS, TRACES, Run
 from pruner.parity.results import collect
 from pruner.parity.server import Host
@@ -157,3 +157,19 @@ def test_what_neither_server_answers_is_not_called_alike() -> None:
     result, groups = judge({"single": [[answered, silent]] * 2}, {"single": [[answered, silent]] * 2})
     assert (result, groups["single"]["result"]) == ("unstable", "unanswered")
     assert judge({"single": [[answered]] * 2}, {"single": [[silent]] * 2})[0] == "differs"
+
+
+@pytest.mark.parametrize(
+    ("up", "out", "said"),
+    [
+        ("ab", "aa", "upstream"),
+        ("aa", "ab", "the output"),
+        ("ab", "ba", "upstream and the output"),
+        ("aba", "aaa", "upstream"),  # the last round is the first one again
+        ("aaa", "aba", "the output"),
+    ],
+)
+def test_an_unstable_group_says_who_did_not_repeat_itself(up: str, out: str, said: str) -> None:
+    result, groups = judge({"chat": [[answer] for answer in up]}, {"chat": [[answer] for answer in out]})
+    assert (result, changed(groups["chat"])) == ("unstable", said)
+    assert all(groups["chat"][key] for key in ("upstream itself", "output itself") if key in groups["chat"])

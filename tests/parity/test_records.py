@@ -196,8 +196,19 @@ def test_an_earlier_answer_is_not_forgotten(place: Path, capsys: pytest.CaptureF
     again = left("b", row(), row("lora", "not run", groups={}))
     code, out, _ = collect(capsys, first, again)
     assert code == 0 and "| bf16-triton | H200 | identical (1 identical; earlier: differs) |" in out
-    assert "| lora | H200 | unstable (1 unstable) |" in out
+    assert "| lora | H200 | unstable (1 unstable; an unrecorded side did not repeat itself in single) |" in out
     assert collect(capsys, again, first)[0] == 3
+
+
+def test_who_did_not_repeat_itself_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    group = {"result": "unstable", "requests": 1}
+    groups = {name: {**group, "upstream itself": [": 1 | 2"]} for name in "abcdef"} | {
+        "z": {**group, "output itself": []}
+    }
+    code, out, _ = collect(capsys, left("a", row("lora", "unstable", groups=groups)))
+    assert code == 0
+    said = "upstream did not repeat itself in a, b, c, d and 2 more; the output did not repeat itself in z"
+    assert f"| unstable (7 unstable; {said}) |" in out
 
 
 def test_what_was_not_compared_is_not_called_alike(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
