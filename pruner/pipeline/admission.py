@@ -161,7 +161,9 @@ def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], 
     """Parse the kept files in whose text something looks like a store that matters."""
     if not all_watches:
         return
-    looks = Looks(all_watches)
+    looks = Looks(
+        all_watches, tree.family(frozenset().union(*(w.classes for w in all_watches if w.kind == "attribute")))
+    )
     for file in tree.snapshot.files:
         module = tree.module_of.get(file.path)
         if module is None or file.link is not None or tree.result.files.get(file.path, b"") is None:

@@ -137,7 +137,16 @@ def _refusal(label, value, allowed, domain, rule):
         what = f"this build was made without what processes {label}"
     if found is None:
         return ""
-    return f"{what} ({_place(found[0])}); to have it, add {found[1]} and build again"
+    lifted = _others(label, value)
+    also = f", put `lift: [{', '.join(lifted)}]` into your rule file" if lifted else ""
+    return f"{what} ({_place(found[0])}); to have it, add {found[1]}{also} and build again"
+
+
+def _others(label, value):
+    """Rules whose facts refuse the same value elsewhere: what widens one guard alone is refused by the next."""
+    rows = [row for guard in GUARDS.values() for row in guard[3] if row[1] == label and row[2] is not None]
+    refusing = (row[4] for row in rows if not any(type(value) is type(one) and value == one for one in row[2]))
+    return list(dict.fromkeys(refusing))
 
 
 def _read(value, chain):

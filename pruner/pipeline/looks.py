@@ -20,6 +20,7 @@ from pruner.scan.stores import FileStores, find
 _COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
 _QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
 _SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
+_SPREAD = re.compile(rb"[(,]\s*\*\*")
 _ENVIRONMENT = re.compile(
     rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
     rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
@@ -44,14 +45,17 @@ _KEYED = (
 class Looks:
     """What to look for, made once from everything that is watched."""
 
-    def __init__(self, watched: Sequence[Watch]) -> None:
+    def __init__(self, watched: Sequence[Watch], made: Iterable[str] = ()) -> None:
+        """``made``: classes whose constructors may be given a watched attribute under a name that is computed."""
+        self.made = _any(rb"\b(?:%s)\s*\(", [name.encode() for name in made])
         self.keys = {w.name.encode() for w in watched if w.kind in ("environment", "item")}
         self.names = {w.name.encode() for w in watched if w.kind not in ("environment", "item")}
         # constructors and replace() take attributes of known classes as keywords
         self.words = {w.name.encode() for w in watched if w.kind == "attribute" and w.classes}
         self.tables = {w.owner[-1].encode() for w in watched if w.kind == "item" and w.owner}
         self.homes = {w.module for w in watched if w.kind in ("variable", "function")}
-        self.own = {w.module for w in watched if w.kind == "variable"}
+        # A class's own file says what its constructor takes and which names are properties, store or no store.
+        self.own = {w.module for w in watched if w.kind == "variable" or (w.kind == "attribute" and w.classes)}
         self.attributes = _any(rb"\.(%s)\b", self.names)
         self.stored = _any(rb"\.(?:%s)\b(?:" + b"|".join(_TARGETS) + rb")", self.names)
         self.bound = _any(_BOUND, self.names)
@@ -79,6 +83,8 @@ class Looks:
             assert self.stored is not None and self.bound is not None
             if self.stored.search(data) or self.bound.search(data):
                 return True
+        if self.made is not None and b"**" in data and _SPREAD.search(data) and self.made.search(data):
+            return True  # Args(**options)
         if any(mark in data for mark in _COMPUTED):
             if self.words or not self.names.isdisjoint(_QUOTED.findall(data)):
                 return True

@@ -24,11 +24,13 @@ ASKED = (
     ("guard.arguments/1", "quantization", "gguf"),
     ("guard.arguments/1", "tool_call_parser", "hermes"),
     ("guard.model/2", "architectures", "Qwen2ForCausalLM"),
+    ("guard.arguments/1", "dllm_algorithm", "LowConfidence"),  # a walk without members, and a fact of another guard
 )
 KEPT = {
     "gguf": ("sglang/srt/layers/quantization/__init__.py", '"gguf"'),
     "hermes": ("sglang/srt/function_call/function_call_parser.py", '"hermes"'),
     "Qwen2ForCausalLM": ("sglang/srt/models/qwen2.py", "EntryClass"),
+    "LowConfidence": ("sglang/srt/dllm/algorithm/low_confidence.py", "Algorithm"),
 }
 
 
@@ -53,7 +55,7 @@ def refusal(tree: Path, guard: str, name: str, value: str) -> str:
 def test_each_is_refused_with_its_rule(made: Made) -> None:
     for asked in ASKED:
         said = refusal(made.output, *asked)
-        assert f"{asked[2]!r} was removed from this build (rule deepseek." in said
+        assert re.search(r"was removed from this build|was made without what processes dllm_algorithm", said), said
         assert re.search(r"deepseek\.yaml:\d+\)", said), said
 
 
@@ -68,12 +70,16 @@ def test_what_is_kept_is_not_refused(made: Made) -> None:
 
 
 def test_the_advised_rules_bring_them_back(made: Made, tmp_path: Path) -> None:
-    rows = []
+    rows, lifted = [], []
     for index, asked in enumerate(ASKED):
-        for line in re.findall(r"`((?:keep|dynamic): [^`]+)`", refusal(made.output, *asked)):
+        said = refusal(made.output, *asked)
+        lifted += re.findall(r"`lift: \[([^`]+)\]`", said)
+        for line in re.findall(r"`((?:keep|dynamic): [^`]+)`", said):
+            line = line.replace("ITS_MODULE", "low_confidence")
             rows.append(f"  - id: wide.{index}.{len(rows)}\n    because: It is wanted.\n    {line}\n")
+    assert lifted == ["deepseek.family.diffusion-lm"]
     rules = tmp_path / "wide.yaml"
-    rules.write_text(f"extends: [{RULES.as_posix()}]\nrules:\n{''.join(rows)}")
+    rules.write_text(f"extends: [{RULES.as_posix()}]\nlift: [{', '.join(lifted)}]\nrules:\n{''.join(rows)}")
     options = RunOptions(
         (rules,), made.wheel, tmp_path / "out", tmp_path / "reports", 2, False, False, tmp_path / "cache"
     )
@@ -83,6 +89,9 @@ def test_the_advised_rules_bring_them_back(made: Made, tmp_path: Path) -> None:
         path, text = KEPT[asked[2]]
         assert text in (tmp_path / "out" / path).read_text()
         assert refusal(tmp_path / "out", *asked) == ""
+    assert refusal(made.output, "deepseek.guard/2", "dllm_algorithm", "LowConfidence")
+    assert refusal(tmp_path / "out", "deepseek.guard/2", "dllm_algorithm", "LowConfidence") == ""
+    assert "is_dllm" in (tmp_path / "out/sglang/srt/managers/scheduler.py").read_text()
     own = json.loads((tmp_path / "out/PRUNED.json").read_text())["capabilities"]
     assert own["kept"] > json.loads((made.output / "PRUNED.json").read_text())["capabilities"]["kept"]
 

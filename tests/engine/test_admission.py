@@ -321,3 +321,23 @@ def test_what_a_guard_looks_at(app: str, guard: str, folds: bool) -> None:
     result = prune({"app.py": app}, rules=rules)
     assert ("if thing.red" not in result["app.py"]) is folds, result["app.py"]
     assert bool(result.findings) is not folds
+
+
+# class | what is made of it with `**options` | does that break the fact?
+MADE = [
+    ("class Args:\n    def __init__(self, other=None):\n        self.other = other\n    flag = False\n", "Args(**options)", False),
+    ("class Args:\n    def __init__(self, other=None):\n        pass\n    @property\n    def flag(self):\n        return False\n",
+     "Args(**options)", False),
+    ("class Args:\n    @property\n    def flag(self):\n        return False\n", "Args(**options)", False),
+    ("import dataclasses\n@dataclasses.dataclass\nclass Args:\n    flag: bool = False\n", "Args(**options)", True),
+    ("import dataclasses\n@dataclasses.dataclass\nclass Args:\n    flag: bool = False\n", "Args(other=v)", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("made", "call", "breaks"), MADE)
+def test_what_a_constructor_takes_is_read_from_the_class(made: str, call: str, breaks: bool) -> None:
+    """The class's file stores nothing, so that nothing in its text looks like a store."""
+    app = f"import conf\n\n\ndef f(v, options):\n    it = conf.{call}\n    return 1 if it.flag else 2\n"
+    files = {"conf.py": made, "app.py": app + "\n\ndef g(it: conf.Args):\n    return 3 if conf.Args.flag else 4\n"}
+    result = prune(files, facts={"conf.Args.flag": False})
+    assert bool(result.findings) is breaks
