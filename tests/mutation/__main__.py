@@ -16,7 +16,7 @@ from tests.mutation.score import judge, survivors, table
 
 
 def main() -> int:
-    """0 when at least 99 % of the faults are caught."""
+    """0 when at least 99 % of the faults are caught; of a sample too small to show 99 %, all but one, which is named."""
     parser = argparse.ArgumentParser(prog="tests.mutation", description=__doc__)
     parser.add_argument("upstream", type=Path)
     parser.add_argument("output", type=Path)
@@ -69,7 +69,7 @@ def main() -> int:
             for s in scores
         ]
         options.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    return 0 if caught >= 0.99 * of else 1
+    return 0 if of - caught <= max(1, of // 100) else 1
 
 
 if __name__ == "__main__":
