@@ -49,9 +49,9 @@ class Liveness:
         self.attributes = _index(surveys, "attributes")
         self.plain = _index(surveys, "plain")
         self.beyond: dict[str, list[Survey]] = {}  # attributes behind a name that a module of the tree binds
-        self.outside = outside.asked(
-            row.target for survey in surveys for row in survey.imports if not self._own(row.target)
-        )
+        own = {name.partition(".")[0] for name in world.tree.modules}
+        imported = {row.target for survey in surveys for row in survey.imports}
+        self.outside = outside.asked(name for name in imported if name.partition(".")[0] not in own)
         self.members = {name for row in surveys for name in row.members}
         self.identifiers = {name for row in surveys for name in row.identifiers}
         self.telling = Telling(surveys, self.getters.patterns, self.classes)
@@ -80,10 +80,6 @@ class Liveness:
         objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
         self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
         self.held = set(self.loose) | set(self.reachable)
-
-    def _own(self, module: str) -> bool:
-        """Is a module of this name, or the package around it, in the tree?"""
-        return module.partition(".")[0] in {name.partition(".")[0] for name in self.world.tree.modules}
 
     def _through_stars(self, module: str, name: str, place: str) -> None:
         """``from pkg import run`` where ``pkg`` has it by ``from .a import *``, perhaps: ``pkg.a`` is asked for it as well."""
