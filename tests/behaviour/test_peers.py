@@ -45,6 +45,18 @@ def test_equal_outcomes_pass_whatever_they_are(tmp_path: Path) -> None:
     assert "3 files, no device: equal in both: 1 failed, 1 no import, 3 passed, 1 skipped" in found.covered
 
 
+def test_an_environment_in_which_upstream_hardly_imports_shows_nothing(tmp_path: Path) -> None:
+    """Equal on both sides, but by what the environment lacks and not by the trees: that is no proof."""
+    up, out = checkout(tmp_path, TEXT)
+    for name in ("test_f", "test_h"):
+        (up / "test" / "unit" / f"{name}.py").write_text("import a_package_that_is_not_here\n", "utf-8")
+    found = run(up, up / "python", out, Path(sys.executable), jobs=2, work=tmp_path / "work")
+    assert found.result == "not run"
+    assert (
+        "upstream imports 1 of 4 files here, first: " in found.covered and "a_package_that_is_not_here" in found.covered
+    )
+
+
 def test_a_test_that_fails_in_the_output_only(tmp_path: Path) -> None:
     up, out = checkout(tmp_path, TEXT.replace("\n\ndef g():\n    return 2\n", "").replace("x + 1", "x + (x < 2)"))
     found = run(up, up / "python", out, Path(sys.executable), jobs=2, work=tmp_path / "work")

@@ -47,6 +47,10 @@ def _note(row: dict[str, Any]) -> None:
 def _text(report: Any) -> str:
     crash = getattr(getattr(report, "longrepr", None), "reprcrash", None)
     text = crash.message if crash is not None else str(getattr(report, "longrepr", "") or "")
+    if crash is None and report.when == "collect":
+        # a whole traceback, whose head is that of importlib: the error stands on the lines marked E, at its end
+        marked = re.findall(r"(?m)^E +(.*)", text)
+        text = "\n".join(marked) or text.strip()
     return ADDRESS.sub("0x", text.replace(os.environ.get("PRUNE_TREE", "\0"), "<tree>"))[-400:]
 
 
