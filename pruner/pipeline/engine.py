@@ -42,17 +42,19 @@ def specialise(
     lowered: dict[str, Lowered] | None = None,
     ahead: Ahead | None = None,
     made: Callable[[Outcome], None] = lambda outcome: None,
+    rested: Callable[[list[str]], None] = lambda modules: None,
 ) -> Outcome:
     """Run the whole analysis. Raises PruneError for input that cannot be worked on.
 
     ``lowered``: compact forms of files by digest; what this run read is added to it. ``ahead`` does what only
-    depends on upstream. ``made`` hears of every outcome before its facts are judged; the last one is final.
+    depends on upstream. ``made`` hears of every outcome before its facts are judged; the last one is final. ``rested``
+    hears of modules that marking looks at while a processor is idle.
     """
     loader = Loader(snapshot, jobs, lowered, packages(policy))
     policy = placed(policy, snapshot.python_root)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
     stores = StoresAhead(snapshot, policy.facts, loader.table, ahead or Ahead(1))
-    loader.loaded = stores.loaded
+    loader.loaded, loader.rested = stores.loaded, rested
     rejected: dict[Fact, FactRecord] = {}
     try:
         while True:

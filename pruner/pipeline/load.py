@@ -18,6 +18,7 @@ from pruner.pipeline.ahead import step_back
 from pruner.scan import summary as scan
 from pruner.scan.summary import Summary
 
+_SOME = 50  # modules: before that many the workers have hardly begun
 _NICE = 5  # steps: marking is one thread's work, and with two helpers on two processors it got two thirds of one
 _ENCODING = "its encoding is not UTF-8"
 
@@ -81,6 +82,10 @@ class Loader:
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
         self.loaded: Callable[[str], None] = lambda path: None  # hears of every file that is asked for
+        # Hears of modules that are asked for, once the workers have nothing left to do: of all so far, then of each.
+        self.rested: Callable[[list[str]], None] = lambda modules: None
+        self._pending = 0  # files that are with the workers, or wait for them
+        self._resting = False
         if jobs > 1 and len(self.paths) > 200:
             self._pool = ProcessPoolExecutor(
                 jobs, multiprocessing.get_context("fork"), initializer=step_back, initargs=(os.getpid(), _NICE)
@@ -120,6 +125,9 @@ class Loader:
         self.loaded(path)
         if summary is not None and self._pool is not None:
             self._ahead(_imports(summary))
+            if not self._pending and (self._resting or len(self.summaries) > _SOME):
+                self.rested([module] if self._resting else list(self.summaries))
+                self._resting = True
         return summary
 
     def _ahead(self, modules: Iterable[str]) -> None:
@@ -139,11 +147,14 @@ class Loader:
                 except RuntimeError:  # the pool is shut down meanwhile
                     return
                 self._futures[module] = future
+                self._pending += 1
             future.add_done_callback(self._arrived)
 
     def _arrived(self, future: Future[tuple[Lowered, list[str]]]) -> None:
         if not future.cancelled() and future.exception() is None:  # whoever asks for the file meets the fault
             self._ahead(future.result()[1])
+        with self._lock:
+            self._pending -= 1
 
     def close(self) -> None:
         """Stop the workers: what is still asked for is read here."""

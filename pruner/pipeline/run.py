@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pruner import emit, report, verify
+from pruner import emit, report
 from pruner.errors import ExitCode, cannot
 from pruner.model import Finding, Outcome, Policy, RunResult, Snapshot, Verdict
 from pruner.pipeline import cache, guard, identity, inventory, remembered, stored
@@ -23,6 +23,7 @@ from pruner.pipeline.beside import beside
 from pruner.pipeline.checks import unasked
 from pruner.pipeline.collector import collector_paused
 from pruner.pipeline.engine import specialise
+from pruner.pipeline.judging import Judging
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
 from pruner.pipeline.needs import Dropped
@@ -33,7 +34,7 @@ from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
 from pruner.verify.discard import count_ahead, take_counts
-from pruner.verify.rules import read_ahead, take_read
+from pruner.verify.rules import read_ahead
 
 Progress = Callable[[str, float], None]
 
@@ -100,8 +101,11 @@ def _run(
     with nullcontext() if options.dry_run else emit.lock_target(options.output):
         store = options.cache if options.cache != Path() else None
         with ExitStack() as stack:
+            judging = stack.enter_context(
+                closing(Judging(snapshot, policy, rules, facts, options.jobs, options.checks, store, ahead))
+            )
             outcome, seen, answer = _analysed(
-                snapshot, policy, options, progress, (package, name, below), rules, facts, stack, ahead
+                snapshot, policy, options, progress, (package, name, below), judging, stack, ahead
             )
             gone = all(outcome.files.get(path, b"") is None for path, _ in modules.values())
             if modules and (gone or not outcome.roots):
@@ -122,7 +126,7 @@ def _run(
             progress("write", 0.0)
             try:
                 verdicts = _emit_checked(
-                    snapshot, policy, outcome, options, (extra, below, digest), rules, facts, over, progress, counted
+                    snapshot, policy, outcome, options, (extra, below, digest), judging, over, progress, counted
                 )
             except BaseException:  # a full disk, an interrupt: nobody has judged what was built aside
                 shutil.rmtree(options.output.with_name(f"{options.output.name}.refuted"), ignore_errors=True)
@@ -169,8 +173,7 @@ def _analysed(
     options: RunOptions,
     progress: Progress,
     place: tuple[str, str, str],
-    rules: Sequence[Path],
-    facts: Path | None,
+    judging: Judging,
     stack: ExitStack,
     ahead: Ahead,
 ) -> tuple[Outcome, inventory.Seen, Callable[[], remembered.Told]]:
@@ -180,6 +183,7 @@ def _analysed(
     """
     store = options.cache if options.cache != Path() else None
     package, name, below = place
+    rules, facts = judging.rules, judging.facts
 
     def told(outcome: Outcome) -> remembered.Told:
         return remembered.told(snapshot, policy, outcome, rules, below, store if facts is None else None, facts)
@@ -188,6 +192,7 @@ def _analysed(
     known = cache.load(store, key, Outcome) if store is not None else None
     if known is not None:
         return known, {}, lambda: told(known)
+    judging.begin()
     look: list[Callable[[], inventory.Seen]] = []
     tables: list[Callable[[], remembered.Told]] = []
     counts: list[Callable[[], None]] = []
@@ -196,17 +201,19 @@ def _analysed(
         if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
             look.append(inventory.look_ahead(snapshot, policy, ahead))
             counts.append(_count_ahead(snapshot, policy, ahead))
+        if stage == "rewrite":
+            judging.rest()
         progress(stage, share)
 
     def made(outcome: Outcome) -> None:
-        take_read(ahead.result("rules") or {})
+        judging.read()
         while counts:
             counts.pop()()
         tables.append(stack.enter_context(beside(options.jobs, lambda: told(outcome))))
 
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)
-    outcome = specialise(snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made)
+    outcome = specialise(snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, judging.rested)
     if store is not None:
         cache.store(store, key, outcome)
         if len(forms) > before:
@@ -253,8 +260,7 @@ def _emit_checked(
     outcome: Outcome,
     options: RunOptions,
     made: tuple[dict[str, bytes], str, str],
-    rules: Sequence[Path],
-    facts: Path | None,
+    judging: Judging,
     over: Overlay | None,
     progress: Progress,
     counted: dict[str, Any] | None,
@@ -266,16 +272,17 @@ def _emit_checked(
     ``made``: the extra files, the generated module's path below the import root, the digest.
     """
     extra, below, digest = made
+    rules, facts = judging.rules, judging.facts
     if options.dry_run:
         with tempfile.TemporaryDirectory(prefix="prune-") as folder:
             aside = Path(folder, "tree")
             emit.emit_output(snapshot, outcome, aside, extra)
             progress("verify", 0.0)
-            return [*_verdicts(snapshot, policy, aside, options, rules, facts), *unasked()]
+            return [*judging.verdicts(aside), *unasked()]
     aside = options.output.with_name(f"{options.output.name}.refuted")
     emit.emit_output(snapshot, outcome, aside, extra, force=facts is not None)
     progress("verify", 0.0)
-    verdicts = _verdicts(snapshot, policy, aside, options, rules, facts)
+    verdicts = judging.verdicts(aside)
     if facts is None:
         verdicts = [*verdicts, *unasked()]
     if facts is None and any(v.result == "refuted" for v in verdicts):
@@ -298,22 +305,3 @@ def _emit_checked(
     extra["PRUNED.json"] = said
     emit.place_output(aside, options.output, {"PRUNED.json": said}, force=options.force)
     return verdicts
-
-
-def _verdicts(
-    snapshot: Snapshot, policy: Policy, aside: Path, options: RunOptions, rules: Sequence[Path], facts: Path | None
-) -> list[Verdict]:
-    def check() -> list[Verdict]:
-        return verify.run(
-            snapshot.root,
-            aside,
-            list(rules),
-            python_root=snapshot.python_root,
-            jobs=options.jobs,
-            checks=options.checks,
-            facts_yaml=facts,
-        )
-
-    if options.cache == Path() or facts is not None:
-        return check()
-    return remembered.verdicts(snapshot, policy, aside, options.checks, options.cache, check)

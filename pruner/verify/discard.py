@@ -135,6 +135,11 @@ def take_counts(counted: Counted) -> None:
     _COUNTED.update(counted)
 
 
+def counts_taken() -> Counted:
+    """All that was taken, for :func:`take_counts` in a process that was forked before."""
+    return _COUNTED
+
+
 @lru_cache(maxsize=1)
 def _families(texts: tuple[str, ...]) -> Families:
     return Families(texts)

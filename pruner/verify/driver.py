@@ -46,27 +46,35 @@ T = TypeVar("T")
 SHOWN = 50  # details of one verdict
 
 
+class Ready:
+    """What a verification knows before there is an output: upstream and the rules. ``world`` may have read modules."""
+
+    def __init__(self, upstream: Path, stated: Stated, python_root: str) -> None:
+        self.macros, self.taken = take_macros(stated)
+        self.stated = stated
+        self.up = Tree(upstream, python_root)
+        self.world = World(self.up, stated)
+
+
 class Run:
     """One verification."""
 
     def __init__(
         self,
-        upstream: Path,
+        ready: Ready,
         output: Path,
-        stated: Stated,
-        python_root: str,
         jobs: int,
         checks: frozenset[str],
         wanted: capabilities.Wanted | None = None,
     ) -> None:
         self.checks = checks
-        self.macros, self.taken = take_macros(stated)
-        self.stated = stated
-        self.up = Tree(upstream, python_root)
-        self.out = Tree(output, python_root)
+        self.macros, self.taken = ready.macros, ready.taken
+        self.stated = stated = ready.stated
+        self.up = ready.up
+        self.out = Tree(output, self.up.python_root)
         self.ops = ops.make(self.up, self.out, stated, self.taken)
         facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
-        self.state = phases.State(phases.Setup(self.up, self.out, stated, checks, facts, wanted))
+        self.state = phases.State(phases.Setup(self.up, self.out, stated, checks, facts, wanted, ready.world))
         self.changed = {
             path
             for path in self.out.files.keys() & self.up.files.keys()
@@ -358,12 +366,13 @@ def run(
     jobs: int = 2,
     checks: Sequence[str] | None = None,
     facts_yaml: Path | None = None,
+    ready: Ready | None = None,
 ) -> list[Verdict]:
     """Judge ``output`` as a pruning of ``upstream`` under ``rules`` (and a case's ``facts_yaml``).
 
-    ``checks`` limits the run to some of :data:`CHECKS`; ``seconds`` of a verdict are processor
-    seconds over all processes. Raises :class:`pruner.errors.PruneError` when a folder or a rule
-    file cannot be read.
+    ``checks`` limits the run to some of :data:`CHECKS`; ``ready``: what :func:`make_ready` gave for the same folder and
+    rules; ``seconds`` of a verdict are processor seconds over all processes. Raises
+    :class:`pruner.errors.PruneError` when a folder or a rule file cannot be read.
     """
     for folder in (upstream, output):
         if not folder.is_dir():
@@ -371,8 +380,13 @@ def run(
     wanted = frozenset(CHECKS if checks is None else checks)
     if wanted - set(CHECKS):
         raise cannot("verify", "PR403", f"no check is called {sorted(wanted - set(CHECKS))}", f"known: {CHECKS}")
+    ready = ready or make_ready(upstream, rules, python_root, facts_yaml)
+    return Run(ready, output, jobs, wanted, capabilities.read(rules)).run()
+
+
+def make_ready(upstream: Path, rules: Sequence[Path], python_root: str, facts_yaml: Path | None = None) -> Ready:
+    """Read the rules and list upstream. Raises :class:`pruner.errors.PruneError` as :func:`run` does."""
     parts = [read_rules(rules, version_of(upstream / python_root if python_root else upstream))] if rules else []
     if facts_yaml is not None:
         parts.append(read_case(facts_yaml))
-    table = capabilities.read(rules)
-    return Run(upstream, output, below(merge(parts), python_root), python_root, jobs, wanted, table).run()
+    return Ready(upstream, below(merge(parts), python_root), python_root)

@@ -40,6 +40,7 @@ class Setup:
     checks: frozenset[str]
     facts: frozenset[str]
     wanted: capabilities.Wanted | None = None  # table of capabilities
+    known: World | None = None  # of upstream: may know already what modules bind
 
 
 class State:
@@ -51,7 +52,7 @@ class State:
         self.up, self.out = setup.up, setup.out
         self.families = Families(text for _, text in setup.stated.discards)
         self.spelt = Families(text for _, text in setup.stated.discards if text.startswith("name:"))
-        self.world = World(self.up, setup.stated)
+        self.world = World(self.up, setup.stated, like=setup.known)
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
         self.parsed: dict[str, ast.Module] = {}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pruner.verify import phases
-from pruner.verify.driver import CHECKS, Run
+from pruner.verify.driver import CHECKS, Ready, Run
 from pruner.verify.rules import Stated
 from pruner.verify.tree import Tree
 
@@ -86,7 +86,7 @@ class Judge(Run):
     """An ordinary verification that can be repeated with changes."""
 
     def __init__(self, upstream: Path, output: Path, stated: Stated, python_root: str = "") -> None:
-        super().__init__(upstream, output, stated, python_root, 1, frozenset(CHECKS))
+        super().__init__(Ready(upstream, stated, python_root), output, 1, frozenset(CHECKS))
         local = self.workers.local
         assert local is not None
         self.memory = Remembered(local)

@@ -1,0 +1,130 @@
+"""A verifier that gets ready before there is an output, in a process of its own.
+
+What a module of upstream binds is asked by each of the verifier's processes, and depends on upstream's text alone. Marking
+is one thread's work and leaves a processor idle towards its end: this process then parses what the run has looked at,
+and the verifier's workers, which are forked from it, have it all.
+
+The process is forked before the run holds much memory and while nothing else of it is at work. It answers once and is
+killed, which nobody waits for: the system needs a part of a second to take its memory back.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from typing import Any
+
+from pruner.errors import PruneError
+from pruner.model import Verdict
+from pruner.verify.discard import Counted, take_counts
+from pruner.verify.driver import Ready, make_ready, run
+from pruner.verify.rules import take_read
+from pruner.verify.workers import die_with
+
+_ended: list[int] = []  # processes that were killed and not yet seen to be gone
+
+
+class Early:
+    """The process. ``upstream``, ``rules`` and ``python_root`` are those of :func:`pruner.verify.run`."""
+
+    def __init__(self, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
+        _ended[:] = [pid for pid in _ended if not _gone(pid)]
+        self._pipe, theirs = Pipe()
+        parent = os.getpid()
+        self._process = os.fork()
+        if not self._process:
+            status = 1
+            try:
+                self._pipe.close()
+                die_with(parent)
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run hears of it, and ends this process
+                _serve(theirs, upstream, rules, python_root)
+                status = 0
+            finally:
+                os._exit(status)
+        theirs.close()
+        self._told = False
+
+    def warm(self, modules: Iterable[str], parsed: dict[str, Any] | None = None) -> None:
+        """Have modules of upstream read; ``parsed``: what :func:`pruner.verify.rules.read_ahead` gave."""
+        self._send(("warm", list(modules), parsed or {}))
+
+    def rest(self) -> None:
+        """Both processors are needed: read no more."""
+        self._send(("rest",))
+
+    def run(
+        self, output: Path, jobs: int, checks: Sequence[str] | None, counts: Counted | None = None
+    ) -> list[Verdict] | None:
+        """The verdicts on ``output``; None when the process is gone. Raises what the verifier raises."""
+        if not self._send(("run", output, jobs, checks, counts or {})):
+            return None
+        try:
+            answer = self._pipe.recv()
+        except (EOFError, OSError):
+            return None
+        finally:
+            self.close()
+        if isinstance(answer, BaseException):
+            raise answer
+        return list(answer)
+
+    def _send(self, message: tuple[Any, ...]) -> bool:
+        with suppress(OSError, ValueError):  # it died, or was closed: whoever asks for an answer hears of it
+            self._pipe.send(message)
+            return True
+        return False
+
+    def close(self) -> None:
+        """End the process."""
+        if self._process:
+            with suppress(ProcessLookupError):
+                os.kill(self._process, signal.SIGKILL)
+            _ended.append(self._process)
+            self._process = 0
+            self._pipe.close()
+
+
+def _gone(pid: int) -> bool:
+    with suppress(ChildProcessError):
+        return os.waitpid(pid, os.WNOHANG)[0] != 0
+    return True
+
+
+def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
+    """Read modules while there is nothing to be heard, until a run is asked for."""
+    gc.disable()  # nothing here is garbage before the run ends
+    ready: Ready | None = None
+    waiting: deque[str] = deque()
+    while True:
+        if waiting and not pipe.poll():
+            if ready is None:
+                with suppress(PruneError):  # said again, and heard, when the run is asked for
+                    ready = make_ready(upstream, rules, python_root)
+            module = waiting.popleft()
+            if ready is not None:
+                ready.world.names(module)
+            continue
+        try:
+            what, *more = pipe.recv()
+        except EOFError:
+            return
+        if what == "warm":
+            waiting.extend(more[0])
+            take_read(more[1])
+        elif what == "rest":
+            waiting.clear()
+        else:
+            output, jobs, checks, counts = more
+            take_counts(counts)
+            try:
+                pipe.send(run(upstream, output, rules, python_root=python_root, jobs=jobs, checks=checks, ready=ready))
+            except BaseException as error:
+                pipe.send(error)
+            return
