@@ -108,6 +108,9 @@ class World(Protocol):
     def enum_member(self, module: str, root: str, path: tuple[str, ...]) -> Member | None:
         """The member of an enum of the tree that the chain names."""
 
+    def dropped_member(self, module: str, root: str, path: tuple[str, ...], alike: bool) -> str:
+        """The rule that drops the enum's member that the chain names, or ""; ``alike``: and nothing else is equal."""
+
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""
 
@@ -277,7 +280,8 @@ class Evaluator:
             return None
         op, right_expr = rest[0]
         if op in ("is", "is not", "==", "!=") and self.world.gone:
-            rule = self._gone(left_expr) or self._gone(right_expr)
+            alike = op in ("==", "!=")
+            rule = self._gone(left_expr, alike) or self._gone(right_expr, alike)
             if rule:  # nothing can be what a rule dropped
                 return V.make([op in ("is not", "!=")], frozenset({rule}))
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
@@ -289,14 +293,14 @@ class Evaluator:
             return boolean
         return compare(op, left, right) or boolean
 
-    def _gone(self, e: Expr) -> str:
-        """Rule id when the expression is a member of a class that a rule drops."""
+    def _gone(self, e: Expr, alike: bool) -> str:
+        """Rule id when the expression is a member of an enum that a rule drops."""
         if e[0] == "n" and e[2]:
-            return self.world.gone.get(self.world.canonical(self.module, e[1], e[2]), "")
+            return self.world.dropped_member(self.module, e[1], e[2], alike)
         if e[0] == "v" and e[2] and self.locals is not None:
             target = self.locals.target(e[1])
             if target is not None:
-                return self.world.gone.get(self.world.canonical(target[0], target[1], target[2] + e[2]), "")
+                return self.world.dropped_member(target[0], target[1], target[2] + e[2], alike)
         return ""
 
     def _tuple(self, e: Expr) -> Value | None:

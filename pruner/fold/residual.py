@@ -14,11 +14,13 @@ A ``global``/``nonlocal`` statement of a dead arm acts on the whole function; it
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pruner.fold import value as V
 from pruner.fold.alone import is_constant, lone_store
 from pruner.fold.evaluate import Evaluator, World, apply_path
+from pruner.fold.numbered import renumbered
 from pruner.fold.reduce import Reducer, Remains, binds
 from pruner.fold.value import Value
 from pruner.model.ir import Block, Expr, Stmt
@@ -149,6 +151,7 @@ class Walker:
         self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
         self.entry_test: Any = None  # (dotted table name, value) → {index: rule} for entries that rules drop
         self.member_test: Any = None  # (module, "Class.member") → the rule that drops it, or ""
+        self._uncounted: set[str] = set()  # enums of which nobody knows what number a member would lose
         self._numbers: dict[int, int] = {}  # position → the number that an auto() would lose
         self.names: list[str] = []  # enclosing functions and classes
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
@@ -751,6 +754,8 @@ class Walker:
     def _dropped_member(self, s: Stmt) -> str:
         if len(s[3]) != 1 or s[3][0][0] != "v" or s[5] not in "=:":
             return ""
+        if ".".join(self.names) in self._uncounted:
+            return ""
         known: dict[str, str] = self.member_test(self.module, ".".join(self.names))
         return known.get(s[3][0][1], "")
 
@@ -762,7 +767,12 @@ class Walker:
             self.unit.definers += [(owner, n, k) for n, k in _members(s[7]) if n in self.world.members.names]
         if self.member_test is not None:
             gone = self.member_test(self.module, ".".join(self.names))
-            self._numbers.update(renumbered(s, gone) if gone else {})
+            numbers = renumbered(s, gone, partial(self.world.canonical, self.module)) if gone else {}
+            if numbers is None:  # the members stay, and those behind them use them: that is for the rules to settle
+                for name in gone:
+                    self.read(("n", self.names[0], tuple(f".{n}" for n in (*self.names[1:], name))), s[1])
+                self._uncounted.add(".".join(self.names))
+            self._numbers.update(numbers or {})
         while True:
             mark = self._mark()
             if self.methods is not None and not self.local.stack:
@@ -785,37 +795,6 @@ _NAMES = {
     "pass": "_nothing", "global": "_global", "nonlocal": "_global", "del": "_del", "assert": "_assert",
     "import": "_import", "from": "_import",
 }  # fmt: skip
-
-
-def renumbered(owner: Stmt, gone: Any) -> dict[int, int]:
-    """Numbers that the ``auto()`` of enum members have now and would lose: position → number.
-
-    ``A = auto(); GONE = auto(); B = auto()``: B is 3 and stays 3.
-    """
-    bases = {(base[1], *base[2])[-1].lstrip(".") for base in owner[5] if base[0] == "n"}
-    if "StrEnum" in bases or "str" in bases:
-        return {}  # auto() is the member's name there
-    flag = bool(bases & {"Flag", "IntFlag"})
-
-    def following(last: int) -> int:
-        return 1 << last.bit_length() if flag else last + 1
-
-    found: dict[int, int] = {}
-    before = after = 0
-    for s in owner[7]:
-        if s[0] != "=" or len(s[3]) != 1 or s[3][0][0] != "v" or s[3][0][1].startswith("_"):
-            continue
-        value, dropped = s[4], s[3][0][1] in gone
-        if value[0] == "n" and value[2][-1:] == ("()",) and (value[1], *value[2])[-2].lstrip(".") == "auto":
-            before = following(before)
-            if not dropped:
-                if following(after) != before:
-                    found[s[1]] = before
-                after = before
-        elif value[0] == "c" and isinstance(value[1], int):
-            before = max(before, value[1])
-            after = after if dropped else max(after, value[1])
-    return found
 
 
 def _blocks(s: Stmt) -> list[Block]:

@@ -344,8 +344,9 @@ class Marker:
         if item.names == ("__all__",) and not state.summary.plain_all:
             for text in unit.remains.texts:  # a list that code extends is not edited: its names stay
                 self.need(module, text, node, "__all__", item.stmt[1])
-        if item.kind == "class":
+        if item.stmt[0] in ("def", "class"):
             self._check_bases(module, item.stmt)
+        if item.kind == "class":
             self._sort_methods(module, item)
 
     # -- methods ---------------------------------------------------------------------------------
@@ -510,8 +511,10 @@ class Marker:
         self.out.states[module].touched = True
 
     def _check_bases(self, module: str, stmt: Stmt) -> None:
-        """A class cannot inherit from a stand-in: that is a contradiction between rules."""
-        for base in stmt[5]:
+        """A class cannot inherit from a stand-in, nor can one decorate: that is a contradiction between rules."""
+        for base in (*(stmt[5] if stmt[0] == "class" else ()), *stmt[4]):
+            while base[0] in ("k", "x"):  # @register(key=K), @make(1)(2)
+                base = base[1]
             if base[0] != "n":
                 continue
             symbol_module, name = module, base[1]

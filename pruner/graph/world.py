@@ -28,6 +28,7 @@ from pruner.scan.summary import Guards, Store, Summary
 
 _BUILTINS = frozenset(dir(builtins))
 _IN_PROGRESS = object()
+_ENUMS = frozenset(("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"))
 _FIRST_ARGUMENT = ("os.getenv", "os.environ.get")
 
 
@@ -353,6 +354,38 @@ class ProgramWorld:
         if len(stores) != 1 or stores[0].kind != "class":
             return None
         return enum_member(stores[0].stmt, symbol.text, rest[0][1:])
+
+    def dropped_member(self, module: str, root: str, path: tuple[str, ...], alike: bool) -> str:
+        """The rule that drops the enum's member that the chain names, or "".
+
+        ``alike``: also "" where something else may be equal to it, as ``1`` is to a member of an ``IntEnum``; a value
+        of a class that is no enum (``class K: HIP = "hip"``) is equal to, and the same as, whatever text comes along.
+        """
+        text = self.canonical(module, root, path)
+        rule = self.gone.get(text, "")
+        split = self.table.split(text) if rule else None
+        if split is None or split[1].count(".") != 1:
+            return ""
+        above, own = self._ancestors(split[0], split[1].partition(".")[0])
+        return rule if above & _ENUMS and not (alike and (own or above - {"enum.Enum", "enum.Flag"})) else ""
+
+    def _ancestors(self, module: str, name: str, below: frozenset[str] = frozenset()) -> tuple[set[str], bool]:
+        """Bases outside the tree of a class, "?" for what is unknown; has a class among them a comparison of its own?"""
+        stores = self.stores(module, name)
+        if len(stores) != 1 or stores[0].kind != "class" or f"{module}.{name}" in below:
+            return {"?"}, True
+        stmt, found = stores[0].stmt, set[str]()
+        own = any(s[0] in ("def", "=") and "__eq__" in (s[3], *(t[1] for t in s[3] if s[0] == "=")) for s in stmt[7])
+        for base in stmt[5]:
+            text = self.canonical(module, base[1], base[2]) if base[0] == "n" else "?"
+            split = self.table.split(text)
+            if split is not None and split[1].isidentifier():
+                above, other = self._ancestors(*split, below | {f"{module}.{name}"})
+                found |= above
+                own = own or other
+            else:
+                found.add(text)
+        return found, own
 
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""

@@ -60,7 +60,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a root, keep, drop or discard names.
+    """What a root, keep, drop, discard or ``without`` names.
 
     ``kind``: ``module`` (``pkg.mod``; with ``.*`` or ``.**`` for children or all below, ``fnmatch``
     patterns allowed), ``symbol`` (``pkg.mod:name`` or ``pkg.mod:Class.method``), ``entry``
@@ -168,6 +168,7 @@ class Policy:
     discards: tuple[Target, ...] = ()
     dynamics: tuple[Dynamic, ...] = ()
     guards: tuple[Guard, ...] = ()
+    without: tuple[Target, ...] = ()  # choices and modules that a rule leaves without the code behind them
     pure: tuple[str, ...] = ()  # outside functions whose call has no effect, canonical names
     allow: tuple[Allowed, ...] = ()
     files: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
 from pruner.pipeline.native import without_macros
 from pruner.pipeline.targets import drops_of
+from pruner.pipeline.without import of_entry, of_module, of_subject
 from pruner.verify.catalogue import Catalogue
 from pruner.verify.entries import Entry, statements
 
@@ -97,14 +98,15 @@ class _Work:
         chain = () if ask.chain == "." else tuple(ask.chain.split("."))
         label = chain[-1] if chain else guard.of.rpartition(".")[2]
         if ask.kind in ("values", "fact"):
-            rule, values = guard.rule, list(ask.names)
+            rule, values, lifted = guard.rule, list(ask.names), ""
             if ask.kind == "fact":
                 fact = next((f for f in self.policy.facts if f.subject == ask.names[0]), None)
                 if fact is None or isinstance(fact.values, Range):
                     return chain, label, None, "", guard.rule
                 rule, values = fact.rule, list(fact.values)
+                lifted = ", ".join(sorted({rule, *of_subject(self.policy, fact.subject)}))
             self.found.rules.add(rule)
-            return chain, label, values, "", rule
+            return chain, label, values, lifted, rule
         domain = self._domain(ask)
         if domain not in self.found.gone:
             gone = getattr(self, f"_{ask.kind}")(ask)
@@ -118,20 +120,25 @@ class _Work:
         return f"{ask.kind} of {names[0] if names else ask.names[0]}"
 
     def _tables(self, ask: Ask) -> dict[str, tuple[str, str]]:
-        """Keys that upstream's tables have and the output's have not, each with the rule and what would keep it."""
-        gone: dict[str, tuple[str, list[str]]] = {}
+        """Keys that upstream's tables have and the output's have not, each with the rule and what would keep it.
+
+        A key that is there, without the code behind it, is gone as well.
+        """
+        gone: dict[str, tuple[str, list[str], set[str]]] = {}
         for name in map(str, ask.names):
             before = self.up.entries(name)
             after = self.out.entries(name) or {}
             for key, entry in (before or {}).items():
-                if key in after:
+                bare = of_entry(self.policy, name, key)
+                rule = "" if key in after else self._rule(name, key)
+                if not rule and not bare:
                     continue
-                rule = self._rule(name, key)
+                _, wanted, lifted = gone.setdefault(key, (rule or bare[0], [], set()))
+                lifted.update(bare)
                 if rule:
-                    wanted = gone.setdefault(key, (rule, []))[1]
                     wanted.append(f"{name}[{key}]")
                     wanted += [m for m in self.needed.of(entry) if m not in wanted]
-        return {key: (rule, f"a rule with {_keep(wanted)}") for key, (rule, wanted) in sorted(gone.items())}
+        return {key: (rule, _advice("", keep, lift)) for key, (rule, keep, lift) in sorted(gone.items())}
 
     def _rule(self, table: str, key: str) -> str:
         for pattern, rule in self.drops.entries.get(table, {}).items():
@@ -145,9 +152,10 @@ class _Work:
         for package in map(str, ask.names):
             after = self.out.offered(package, ask.attribute)
             for name, (module, _) in self.up.offered(package, ask.attribute).items():
+                bare = of_module(self.policy, module)
                 rule = self._walked(package) if name not in after else ""
                 if rule:
-                    gone[name] = (self.drops.modules.get(module, rule), self._member(package, module))
+                    gone[name] = (self.drops.modules.get(module, rule), self._member(package, module, bare))
         return dict(sorted(gone.items()))
 
     def _members(self, ask: Ask) -> dict[str, tuple[str, str]]:
@@ -155,21 +163,27 @@ class _Work:
         for package in map(str, ask.names):
             rule = self._walked(package)
             if rule and not any(d.members for d in self.policy.dynamics if d.package == package):
-                return {"*": (rule, f"a rule with `dynamic: {{package: {package}, members: [ITS_MODULE]}}`")}
+                line = f"`dynamic: {{package: {package}, members: [ITS_MODULE]}}`"
+                return {"*": (rule, _advice(line, [], of_module(self.policy, f"{package}.ITS_MODULE")))}
         return {}
 
     def _walked(self, package: str) -> str:
         return next((d.rule for d in self.policy.dynamics if d.package == package), "")
 
-    def _member(self, package: str, module: str) -> str:
+    def _member(self, package: str, module: str, lifted: list[str]) -> str:
         line = f"`dynamic: {{package: {package}, members: [{module.removeprefix(package + '.')}]}}`"
-        wanted = self.needed.of(Entry("", 0), module)
-        return f"rules with {line} and {_keep(wanted)}" if wanted else f"a rule with {line}"
+        return _advice(line, self.needed.of(Entry("", 0), module), lifted)
 
 
-def _keep(targets: list[str]) -> str:
-    """A keep rule's list; what holds brackets is quoted, or YAML would read a list in it."""
-    return f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in targets)}]`"
+def _advice(line: str, keep: list[str], lift: Iterable[str]) -> str:
+    """What to add: rules with these lines, and the lifting of rules that leave it without the code behind it."""
+    lines = [line] if line else []
+    if keep:  # what holds brackets is quoted, or YAML would read a list in it
+        lines.append(f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in keep)}]`")
+    parts = [f"{'a rule' if len(lines) == 1 else 'rules'} with {' and '.join(lines)}"] if lines else []
+    if names := sorted(lift):
+        parts.append(f"`lift: [{', '.join(names)}]`")
+    return " and ".join(parts)
 
 
 class Needs:

@@ -26,6 +26,7 @@ from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
 from pruner.pipeline.targets import drops_of, mark_roots
 from pruner.pipeline.unmatched import unmatched
+from pruner.pipeline.without import contradictions
 from pruner.policy import packages, placed
 from pruner.verify.workers import die_with
 
@@ -250,6 +251,7 @@ def _outcome(
     for path, cause in (*dead, *native.gone):
         files[path] = None
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
+    findings += contradictions(policy)
     findings += unmatched(policy, matched | set(folds) | native.matched, marker.world, snapshot, loader.table)
     removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
     findings = sorted(set(findings), key=_finding_key)

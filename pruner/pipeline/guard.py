@@ -27,7 +27,8 @@ FACTS = @FACTS@
 # What a value asks that is gone: domain -> {value: (rule, what to add to the rules)}.
 GONE = @GONE@
 
-# guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule))
+# guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule));
+# beside allowed values the domain is what to lift.
 GUARDS = @GUARDS@
 @RUNTIME@
 
@@ -56,8 +57,14 @@ def removed(name, rule):
     raise _quiet(RemovedByPrune(sentence(name, rule), name=name))
 
 
+def _missing(attribute):
+    return property(lambda cls: cls.__getattr__(attribute))
+
+
 class _StandIn(type):
     """A removed name that kept code still mentions: any use of it fails, no instance of it exists."""
+
+    args, add_note, with_traceback = _missing("args"), _missing("add_note"), _missing("with_traceback")
 
     def __call__(cls, *args, **kwargs):
         raise _quiet(RemovedByPrune(sentence(cls.__name__, cls.__dict__["rule"]), name=cls.__name__))
@@ -68,6 +75,15 @@ class _StandIn(type):
         text = sentence(f"{cls.__name__}.{attribute}", cls.__dict__["rule"])
         raise _quiet(RemovedByPrune(text, name=cls.__name__))
 
+    def __getitem__(cls, key):
+        return cls.__getattr__(f"[{key!r}]")
+
+    def __iter__(cls):
+        return cls.__getattr__("__iter__()")
+
+    def __contains__(cls, key):
+        return cls.__getattr__(f"__contains__({key!r})")
+
     def __instancecheck__(cls, instance):
         return False
 
@@ -76,8 +92,8 @@ class _StandIn(type):
 
 
 def stand_in(name, rule):
-    """A class that nothing is an instance of and that fails when used."""
-    return _StandIn(name, (), {"rule": rule})
+    """A class that nothing is an instance of and that fails when used; `except Removed` catches nothing."""
+    return _StandIn(name, (BaseException,), {"rule": rule})
 
 
 def check(guard, subject=None):
@@ -127,7 +143,7 @@ def _refusal(label, value, allowed, domain, rule):
         wanted = " or ".join(repr(one) for one in allowed)
         return (
             f"{label} is {value!r}, and this build assumes {wanted} ({_place(rule)}); to have it, put "
-            f"`lift: [{rule}]` into your rule file and build again"
+            f"`lift: [{domain or rule}]` into your rule file and build again"
         )
     gone = GONE.get(domain, {})
     found = gone.get(value) if isinstance(value, str) else None

@@ -42,6 +42,7 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         discards=_ordered(stated.targets.get("discard", ())),
         dynamics=tuple(sorted(stated.dynamics, key=lambda d: (d.package, d.site, d.members, d.rule))),
         guards=tuple(sorted(stated.guards, key=lambda g: (g.rule, g.number))),
+        without=_ordered(stated.targets.get("without", ())),
         pure=tuple(sorted({name for _, name in stated.pure})),
         allow=tuple(sorted(set(stated.allow))),
         files=files,
@@ -95,6 +96,7 @@ def select(policy: Policy, version: str) -> Policy:
         discards=tuple(t for t in policy.discards if t.rule in by_id),
         dynamics=tuple(d for d in policy.dynamics if d.rule in by_id),
         guards=tuple(g for g in policy.guards if g.rule in by_id),
+        without=tuple(t for t in policy.without if t.rule in by_id),
         pure=tuple(sorted({name for rule, name in policy.pure_of if rule in by_id})),
         allow=tuple(a for a in policy.allow if a.rule in by_id and _speaks_of(_window(a), wanted)),
         files=policy.files,
@@ -250,7 +252,7 @@ def _digest(policy: Policy) -> str:
     facts = [[f.rule, f.subject, _plain(f.values), f.valid_from] for f in policy.stated]
     targets = [
         [verb, t.rule, t.kind, t.text]
-        for verb in ("roots", "keeps", "drops", "discards")
+        for verb in ("roots", "keeps", "drops", "discards", "without")
         for t in getattr(policy, verb)
     ]
     dynamics = [[d.rule, d.package, list(d.members), d.site] for d in policy.dynamics]

@@ -15,7 +15,7 @@ from pruner.policy.node import RuleFile, Text
 
 VERBS = ("assume", "root", "keep", "drop", "discard", "dynamic", "guard", "pure", "allow")
 TOP_KEYS = ("extends", "lift", "capabilities", "rules")
-RULE_KEYS = ("id", "because", "optional", "since", "until", "device")
+RULE_KEYS = ("id", "because", "optional", "since", "until", "device", "without")
 ID = r"[A-Za-z0-9][A-Za-z0-9._-]*"
 DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*"
 PURE = r"[^\W\d]\w*(\.([^\W\d]\w*|\*))*"  # '*' is any one component: pkg.environ.envs.*.get
@@ -79,6 +79,8 @@ def _read_rule(file: RuleFile, node: Node, stated: Stated) -> None:
     optional = file.boolean(entries["optional"], "'optional'") if "optional" in entries else False
     device = file.boolean(entries["device"], "'device'") if "device" in entries else False
     why = texts.get("because")
+    if "without" in entries:
+        _targets(file, entries["without"], "without", name or "?", stated)
     for verb in verbs:
         READERS[verb](file, entries[verb], verb, name or "?", stated)
     if name and why and len(verbs) == 1:

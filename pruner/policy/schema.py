@@ -37,6 +37,10 @@ def json_schema() -> dict[str, Any]:
             "optional": {"type": "boolean", "description": "true: the rule may match nothing."},
             "since": {**_VERSION, "description": "First upstream version that the rule speaks of."},
             "until": {**_VERSION, "description": "First upstream version that it no longer speaks of."},
+            "without": {
+                **_TARGETS,
+                "description": "Choices, packages' modules and subjects of facts that the rule leaves without the code behind them.",
+            },
             **verbs,
         },
         "oneOf": [{"required": [verb]} for verb in verbs],

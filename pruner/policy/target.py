@@ -18,6 +18,7 @@ _TAKES = {
     "keep": ("module", "symbol", "project", "path", "entry", "op"),
     "drop": ("module", "symbol", "path", "entry", "native", "op"),
     "discard": ("module", "symbol", "path", "entry", "name", "word"),
+    "without": ("module", "entry"),
 }
 
 

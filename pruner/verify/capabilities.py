@@ -141,10 +141,11 @@ class _Judge:
                 now = (self.out.entries(table) or {}).get(name)
                 if was is not None:
                     before[f"{table}[{name}]"] = f"{was.path}:{was.line}"
+                    rules |= _of_entry(self.stated.without, table, name)
                     if now is not None:
                         after[f"{table}[{name}]"] = f"{now.path}:{now.line}"
                     else:
-                        rules |= self._entry_rules(table, name)
+                        rules |= _of_entry(self.stated.drops, table, name)
             self._classes(places.get("classes"), name, before, after, rules)
             for target in _many((places.get("symbols") or {}).get(name)):
                 self._symbol(target, before, after, rules)
@@ -187,14 +188,6 @@ class _Judge:
             rules |= {r for r, walked, _, _ in self.stated.dynamics if module.rpartition(".")[0] == walked}
             rules |= {rule for rule, dropped in self.stated.drops if dropped == target}
 
-    def _entry_rules(self, table: str, key: str) -> set[str]:
-        found = set()
-        for rule, text in self.stated.drops:
-            head, bracket, glob = text.partition("[")
-            if bracket and head.replace(":", ".") == table and fnmatchcase(key, glob.rstrip("]").strip("\"'")):
-                found.add(rule)
-        return found
-
     def _module_rules(self, module: str) -> set[str]:
         path = self.up.paths[module][0] if module in self.up.paths else ""
         found = set()
@@ -205,6 +198,16 @@ class _Judge:
             elif "[" not in text and ":" not in text and covers(text, module):
                 found.add(rule)
         return found
+
+
+def _of_entry(stated: Sequence[tuple[str, str]], table: str, key: str) -> set[str]:
+    """Rules that name this entry of this table."""
+    found = set()
+    for rule, text in stated:
+        head, bracket, glob = text.partition("[")
+        if bracket and head.replace(":", ".") == table and fnmatchcase(key, glob.rstrip("]").strip("\"'")):
+            found.add(rule)
+    return found
 
 
 def _many(value: Any) -> list[str]:

@@ -107,11 +107,11 @@ class Comparison(Absences):
         assert isinstance(node, ast.ClassDef)
         if self.effects.classes.enum(("symbol", self.module, node.name)) is None:
             return
-        flag = any(ast.unparse(base).rpartition(".")[2] in ("Flag", "IntFlag") for base in node.bases)
-        values = enum_values(Suites(self.canon).suite(body, scope), flag)
+        bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+        values = enum_values(Suites(self.canon).suite(body, scope), bases)
         for item in items:
-            if item.kind == "Assign" and len(item.binds) == 1 and item.binds[0] in values:
-                item.key = ("Member", item.binds[0], values[item.binds[0]])
+            if item.kind == "Assign" and item.binds and item.binds[0] in values:
+                item.key = ("Member", tuple(item.binds), values[item.binds[0]])
 
     def _match(self, left: list[Item], right: list[Item], scope: Scope, other: Scope) -> None:
         i = j = 0

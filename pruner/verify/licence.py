@@ -113,22 +113,41 @@ def _text(term: Any) -> str:
     return ""
 
 
-def enum_values(items: Sequence[Item], flag: bool) -> dict[str, Term]:
-    """The value of each member of a plain enum body, ``auto()`` counted as :mod:`enum` counts it.
+def enum_values(items: Sequence[Item], bases: Sequence[str]) -> dict[str, Term]:
+    """The value of each member of an enum body, ``auto()`` counted as :mod:`enum` counts it.
 
     ``items`` are all canonical statements of the body: where a test is decided, ``X = A`` of the arm that runs is a
-    member. A value that is not known stands for itself, so that equal text is equal value.
+    member. A value that is not known stands for itself, so that equal text is equal value. Where nobody can count
+    (a ``_generate_next_value_``, a base that may have one, a negative number, a number under a call), a value that
+    is computed stands for itself behind all members in front of it: one more or less is another value.
     """
+    own = any(item.kind != "Assign" and "_generate_next_value_" in item.binds for item in items)
+    alone = not own and set(bases) == {"StrEnum"}  # auto() is the member's name there
+    counted = not own and {"Enum", "IntEnum", "Flag", "IntFlag", "str", "int"}.issuperset(bases)
+    flag = bool({"Flag", "IntFlag"}.intersection(bases))
     found: dict[str, Term] = {}
+    before: tuple[str, ...] = ()
     highest = 0
     for item in items:
-        if item.kind != "Assign" or len(item.binds) != 1 or item.binds[0].startswith("_"):
+        if item.kind != "Assign" or not item.binds or item.binds[0].startswith("_"):
+            counted = counted and item.kind not in ("If", "For", "While", "Try", "With", "Match")
             continue
         value = item.key[2]
-        if value[0] == "Call" and _text(value).rpartition(".")[2] == "auto()":
+        if counted and len(item.binds) == 1 and value[0] == "Call" and _text(value).rpartition(".")[2] == "auto()":
             highest = 1 << highest.bit_length() if flag else highest + 1
             value = constant(highest)
         elif value[:2] == ("=", "int"):
+            counted = counted and int(value[2]) >= (0 if flag else highest)
             highest = max(highest, int(value[2]))
+        elif not alone and _calls(value):
+            value, counted = ("Order", value, before), False
+        elif value[0] != "=":
+            counted = False
         found[item.binds[0]] = value
+        before = (*before, *item.binds)
     return found
+
+
+def _calls(term: Any) -> bool:
+    """Is there a call in the expression?"""
+    return isinstance(term, tuple) and (term[:1] == ("Call",) or any(_calls(part) for part in term))

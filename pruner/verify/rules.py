@@ -55,6 +55,7 @@ class Stated:
     discards: list[tuple[str, str]] = field(default_factory=list)
     dynamics: list[tuple[str, str, tuple[str, ...], str]] = field(default_factory=list)  # id, package, members, site
     guards: list[Guarded] = field(default_factory=list)
+    without: list[tuple[str, str]] = field(default_factory=list)  # choices that a rule leaves without the code behind
     pure: set[str] = field(default_factory=set)
     allow: list[Allowed] = field(default_factory=list)
     device: set[str] = field(default_factory=set)  # facts that hold only where a device is
@@ -170,6 +171,7 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         ("keep", stated.keeps),
         ("drop", stated.drops),
         ("discard", stated.discards),
+        ("without", stated.without),
     ):
         rows.extend((name, str(text)) for text in _many(rule.get(verb)))
     for row in _many(rule.get("dynamic")):
@@ -238,7 +240,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.asked |= part.asked
         whole.rules |= part.rules
         whole.widened |= part.widened
-        for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards"):
+        for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards", "without"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.program import Pruned, prune, run
+from tests.engine.program import Pruned, prune, run, same_behaviour
 
 # -- entries of tables ------------------------------------------------------------------------------------------
 
@@ -238,9 +238,49 @@ def test_a_stand_in_is_no_class_of_anything() -> None:
     assert ask(app)[1]["result"] == "(False, True, False, '<class', 1, False)"
 
 
+CATCHES = [
+    "except K",
+    "except (K, ValueError)",
+    "except (ValueError, K)",
+    "except (OSError, (K, KeyError))",
+    "except* K",
+]
+
+
+@pytest.mark.parametrize("handler", CATCHES)
+def test_an_exception_that_is_dropped_catches_nothing(handler: str) -> None:
+    """A stand-in that is no exception ends whatever error passes its handler in a TypeError."""
+    raised = "ExceptionGroup('g', [ValueError('v')])" if "*" in handler else "ValueError('v')"
+    tail = "" if "*" in handler else "    except ValueError as error:\n        return str(error)\n"
+    app = f"from amd import K\n\n\ndef f():\n    try:\n        raise {raised}\n    {handler} as error:\n        {'pass' if '*' in handler else 'return str(error)'}\n{tail}    return 0\n"
+    files = {"app.py": app, "amd.py": "class K(Exception):\n    pass\n"}
+    same_behaviour(prune(files, drop=["amd:K"], roots=["app:f"]), "import app\nRESULT = app.f()")
+
+
+@pytest.mark.parametrize(
+    "use", ["K['a']", "'a' in K", "list(K)", "[*K]", "K.args", "K.with_traceback", "K.add_note", "K()", "K.x"]
+)
+def test_any_use_of_a_stand_in_is_the_sentence(use: str) -> None:
+    done = ask(f"from amd import K\n\n\ndef f():\n    return {use}\n")[1]
+    assert done["raised"].startswith("RemovedByPrune: this build was made without amd"), done
+    assert ask("from amd import K\n\n\ndef f():\n    return bool(K)\n")[1]["result"] == "True"
+
+
 def test_a_base_class_that_is_dropped_is_a_finding() -> None:
     pruned, _ = ask("from amd import K\n\n\nclass L(K):\n    pass\n\n\ndef f():\n    return L\n", call="0")
     assert "PR220" in pruned.findings
+
+
+DECORATORS = ["@K", "@K.register", "@K('x')", "@K(key=f0)", "@K.register(f0)('x')"]
+
+
+@pytest.mark.parametrize("decorator", DECORATORS)
+@pytest.mark.parametrize("what", ["def g(x):\n    return x", "class G:\n    pass"])
+def test_a_decorator_that_is_dropped_is_a_finding(decorator: str, what: str) -> None:
+    """The module could not even be imported, and nothing said so."""
+    app = f"from amd import K\n\n\ndef f0():\n    pass\n\n\n{decorator}\n{what}\n\n\ndef f():\n    return 1\n"
+    files = {"app.py": app, "amd.py": "class K:\n    pass\n"}
+    assert "PR220" in prune(files, drop=["amd"]).findings
 
 
 def test_the_finding_says_where_and_which_rule() -> None:

@@ -1,0 +1,144 @@
+"""The key ``without``: a choice is refused while a rule leaves it without its code, and lifting what is said brings it back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.engine.program import Pruned, prune, run
+
+FILES = {
+    "app/__init__.py": "",
+    "app/slow.py": "def work():\n    return 'slow'\n",
+    "app/deep.py": "def look():\n    return 'deep'\n",
+    "app/models/__init__.py": "",
+    "app/models/own.py": "class Own:\n    pass\n\n\nEntry = Own\n",
+    "app/models/other.py": "class Other:\n    pass\n\n\nEntry = Other\n",
+    "app/walk.py": (
+        "import importlib\nimport pkgutil\n\nimport app.models\n\n\ndef find(name):\n"
+        "    for _, module, _ in pkgutil.iter_modules(app.models.__path__, 'app.models.'):\n"
+        "        entry = importlib.import_module(module).Entry\n"
+        "        if entry.__name__ == name:\n            return entry\n"
+    ),
+    "app/serve.py": """\
+from app.walk import find
+
+CHOICES = ["fast", "slow", "late"]
+
+
+class Args:
+    def __init__(self, method="fast", level="none", model="Own"):
+        self.method = method
+        self.level = level
+        self.model = model
+
+    def is_slow(self):
+        return self.method == "slow"
+
+    def is_late(self):
+        return self.method == "late"
+
+
+def is_other(name):
+    return name == "Other"
+
+
+def launch(args):
+    made = [args.method]
+    if args.level != "none":
+        from app.deep import look
+
+        made.append(look())
+    if args.is_slow():
+        from app.slow import work
+
+        made.append(work())
+    if args.is_late():
+        made.append("late code")
+    if is_other(args.model):
+        made.append("as the other needs it")
+    return made
+""",
+}
+RULES = """\
+rules:
+  - {id: root, because: It starts here., root: [app.serve]}
+  - id: fact.slow
+    because: Nobody is slow.
+    without: ["app.serve.CHOICES[slow]"]
+    assume: {app.serve.Args.is_slow(): false}
+  - id: drop.slow
+    because: Nobody is slow.
+    without: ["app.serve.CHOICES[slow]"]
+    drop: [app.slow]
+  - id: fact.late
+    because: Nobody is late.
+    without: ["app.serve.CHOICES[late]"]
+    assume: {app.serve.Args.is_late(): false}
+  - {id: choice.late, because: Nobody is late., drop: ["app.serve.CHOICES[late]"]}
+  - id: fact.level
+    because: There is one level.
+    assume: {app.serve.Args.level: none}
+  - id: drop.level
+    because: There is one level.
+    without: [app.serve.Args.level]
+    drop: [app.deep]
+  - id: fact.other
+    because: There is one model.
+    without: ["app.models.*"]
+    assume: {app.serve.is_other(...): false}
+  - {id: models, because: There is one model., dynamic: {package: app.models, members: [own]}}
+  - id: guard
+    because: The arguments are complete here.
+    guard:
+      at: app.serve:launch
+      of: args
+      ask:
+        method: {tables: app.serve.CHOICES}
+        level: {fact: app.serve.Args.level}
+        model: {classes: app.models, attribute: Entry}
+"""
+CASES = [
+    ("method='slow'", "drop.slow", "", "drop.slow, fact.slow", "['slow', 'slow']"),
+    ("method='late'", "choice.late", "app.serve.CHOICES[late]", "fact.late", "['late', 'late code']"),
+    ("level='high'", "fact.level", "", "drop.level, fact.level", "['fast', 'deep']"),
+    ("model='Other'", "models", "app.models", "fact.other", "['fast', 'as the other needs it']"),
+]
+
+
+def built(lifted: str = "", *more: str) -> Pruned:
+    """The program under the rules, less those that are lifted."""
+    lift = f"lift: [{lifted}]\n" if lifted else ""
+    rows = "".join(f"  - {{id: more.{n}, because: It is wanted., {line}}}\n" for n, line in enumerate(more))
+    return prune(FILES, rules=lift + RULES + rows, plat=False)
+
+
+def asked(made: Pruned, arguments: str) -> dict[str, str]:
+    return run(made.files, f"from app.serve import Args, launch\nRESULT = launch(Args({arguments}))")
+
+
+def test_what_is_served_is_not_refused() -> None:
+    made = built()
+    assert made.findings == [] and asked(made, "")["result"] == "['fast']"
+
+
+@pytest.mark.parametrize(("arguments", "rule", "kept", "lifted", "result"), CASES)
+def test_the_refusal_says_all_that_brings_it_back(
+    arguments: str, rule: str, kept: str, lifted: str, result: str
+) -> None:
+    said = asked(built(), arguments)["raised"]
+    assert said.startswith("RefusedByPrune: ") and f"(rule {rule}, rules.yaml:" in said
+    assert re.findall(r"`lift: \[([^`]+)\]`", said) == [lifted]
+    lines = re.findall(r"`((?:keep|dynamic): [^`]+)`", said)
+    assert [kept in line for line in lines] == ([True] if kept else []), said
+    made = built(lifted, *lines)
+    assert made.findings == []
+    assert asked(made, arguments) == {"result": result, "printed": "", "raised": ""}
+
+
+def test_a_choice_that_is_kept_without_its_code_is_a_finding() -> None:
+    made = built("", 'keep: ["app.serve.CHOICES[la*]"]')
+    assert made.findings == ["PR242"]
+    assert asked(made, "method='late'")["raised"].startswith("RefusedByPrune: method 'late' was removed")
+    assert built("fact.late", 'keep: ["app.serve.CHOICES[la*]"]').findings == []
