@@ -21,13 +21,15 @@ from pruner.pipeline.without import of_entry, of_module, of_subject
 from pruner.verify.catalogue import Catalogue
 from pruner.verify.entries import Entry, statements
 
+Gone = tuple[str, str, list[str]]  # the rule, what to add to the rules, what to lift
+
 
 @dataclass(slots=True)
 class Answers:
     """The tables of the generated module, as it writes them."""
 
     facts: list[Any] = field(default_factory=list)
-    gone: dict[str, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    gone: dict[str, dict[str, Gone]] = field(default_factory=dict)
     guards: dict[str, Any] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
@@ -111,7 +113,7 @@ class _Work:
         if domain not in self.found.gone:
             gone = getattr(self, f"_{ask.kind}")(ask)
             self.found.gone[domain] = gone
-            self.found.rules |= {rule for rule, _ in gone.values()}
+            self.found.rules |= {rule for rule, _, _ in gone.values()}
         return chain, label, None, domain, guard.rule
 
     def _domain(self, ask: Ask) -> str:
@@ -119,7 +121,7 @@ class _Work:
         names = [str(n) for n in ask.names if ask.kind != "tables" or self.up.entries(str(n)) is not None]
         return f"{ask.kind} of {names[0] if names else ask.names[0]}"
 
-    def _tables(self, ask: Ask) -> dict[str, tuple[str, str]]:
+    def _tables(self, ask: Ask) -> dict[str, Gone]:
         """Keys that upstream's tables have and the output's have not, each with the rule and what would keep it.
 
         A key that is there, without the code behind it, is gone as well.
@@ -138,7 +140,7 @@ class _Work:
                 if rule:
                     wanted.append(f"{name}[{key}]")
                     wanted += [m for m in self.needed.of(entry) if m not in wanted]
-        return {key: (rule, _advice("", keep, lift)) for key, (rule, keep, lift) in sorted(gone.items())}
+        return {key: (rule, _advice("", keep), sorted(lift)) for key, (rule, keep, lift) in sorted(gone.items())}
 
     def _rule(self, table: str, key: str) -> str:
         for pattern, rule in self.drops.entries.get(table, {}).items():
@@ -146,44 +148,44 @@ class _Work:
                 return rule
         return ""
 
-    def _classes(self, ask: Ask) -> dict[str, tuple[str, str]]:
+    def _classes(self, ask: Ask) -> dict[str, Gone]:
         """Classes that removed modules of a walked package offer."""
         gone = {}
         for package in map(str, ask.names):
             after = self.out.offered(package, ask.attribute)
             for name, (module, _) in self.up.offered(package, ask.attribute).items():
-                bare = of_module(self.policy, module)
                 rule = self._walked(package) if name not in after else ""
                 if rule:
-                    gone[name] = (self.drops.modules.get(module, rule), self._member(package, module, bare))
+                    gone[name] = (
+                        self.drops.modules.get(module, rule),
+                        self._member(package, module),
+                        of_module(self.policy, module),
+                    )
         return dict(sorted(gone.items()))
 
-    def _members(self, ask: Ask) -> dict[str, tuple[str, str]]:
+    def _members(self, ask: Ask) -> dict[str, Gone]:
         """Anything, while the walked packages yield nothing."""
         for package in map(str, ask.names):
             rule = self._walked(package)
             if rule and not any(d.members for d in self.policy.dynamics if d.package == package):
                 line = f"`dynamic: {{package: {package}, members: [ITS_MODULE]}}`"
-                return {"*": (rule, _advice(line, [], of_module(self.policy, f"{package}.ITS_MODULE")))}
+                return {"*": (rule, _advice(line, []), of_module(self.policy, f"{package}.ITS_MODULE"))}
         return {}
 
     def _walked(self, package: str) -> str:
         return next((d.rule for d in self.policy.dynamics if d.package == package), "")
 
-    def _member(self, package: str, module: str, lifted: list[str]) -> str:
+    def _member(self, package: str, module: str) -> str:
         line = f"`dynamic: {{package: {package}, members: [{module.removeprefix(package + '.')}]}}`"
-        return _advice(line, self.needed.of(Entry("", 0), module), lifted)
+        return _advice(line, self.needed.of(Entry("", 0), module))
 
 
-def _advice(line: str, keep: list[str], lift: Iterable[str]) -> str:
-    """What to add: rules with these lines, and the lifting of rules that leave it without the code behind it."""
+def _advice(line: str, keep: list[str]) -> str:
+    """What to add: rules with these lines; "" for none."""
     lines = [line] if line else []
     if keep:  # what holds brackets is quoted, or YAML would read a list in it
         lines.append(f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in keep)}]`")
-    parts = [f"{'a rule' if len(lines) == 1 else 'rules'} with {' and '.join(lines)}"] if lines else []
-    if names := sorted(lift):
-        parts.append(f"`lift: [{', '.join(names)}]`")
-    return " and ".join(parts)
+    return f"{'a rule' if len(lines) == 1 else 'rules'} with {' and '.join(lines)}" if lines else ""
 
 
 class Needs:

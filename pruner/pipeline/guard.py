@@ -24,7 +24,7 @@ RULES = @RULES@
 # (subject, module or package, steps, values or (lowest, highest), rule)
 FACTS = @FACTS@
 
-# What a value asks that is gone: domain -> {value: (rule, what to add to the rules)}.
+# What a value asks that is gone: domain -> {value: (rule, what to add to the rules, what to lift)}.
 GONE = @GONE@
 
 # guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule));
@@ -153,9 +153,10 @@ def _refusal(label, value, allowed, domain, rule):
         what = f"this build was made without what processes {label}"
     if found is None:
         return ""
-    lifted = _others(label, value)
-    also = f", put `lift: [{', '.join(lifted)}]` into your rule file" if lifted else ""
-    return f"{what} ({_place(found[0])}); to have it, add {found[1]}{also} and build again"
+    advice = [f"add {found[1]}"] if found[1] else []
+    if lifted := sorted({*found[2], *_others(label, value)}):
+        advice.append(f"put `lift: [{', '.join(lifted)}]` into your rule file")
+    return f"{what} ({_place(found[0])}); to have it, {', '.join(advice)} and build again"
 
 
 def _others(label, value):
