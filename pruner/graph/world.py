@@ -422,6 +422,8 @@ class ProgramWorld:
         if symbol.kind == "binding" and (symbol.module, symbol.name) in self.poisoned:
             return None
         text = symbol.text
+        if symbol.kind == "binding" and rest and self._computed(symbol, rest):
+            return None
         for cut in range(len(rest), -1, -1):
             known = self._stated(text, rest[:cut], module)
             if known is not None:
@@ -435,6 +437,15 @@ class ProgramWorld:
         if rest[0][0] == "[":
             return None
         return apply_path(self._variable(symbol), rest)
+
+    def _computed(self, symbol: Symbol, rest: tuple[str, ...]) -> bool:
+        """Is it a property, read of the class itself? ``C.flag`` is the property, whatever the flag of each ``C()`` is."""
+        if rest[0][0] != "." or (len(rest) > 1 and rest[1][0] == "("):
+            return False
+        stores = self.stores(symbol.module, symbol.name)
+        if len(stores) != 1 or stores[0].kind != "class":
+            return False
+        return any(s[0] == "def" and s[3] == rest[0][1:] for s in stores[0].stmt[7])
 
     def _stated(self, text: str, rest: tuple[str, ...], reader: str = "") -> Value | None:
         subjects = [text + "".join(rest)]

@@ -198,6 +198,8 @@ class Evaluator(Operators):
                 return Val((truth.truth,), truth.truth, True, truth.stated) if truth.truth is not None else v.BOOLEAN
             if function[1] == "int" and len(node.args) == 1 and not node.keywords:
                 return v.integer(self.value(node.args[0], scope))
+            if function[1] == "str" and len(node.args) == 1 and not node.keywords:
+                return v.text(self.value(node.args[0], scope))
             if function[1] in ("isinstance", "issubclass") and len(node.args) == 2 and not node.keywords:
                 return v.const(False, stated=True) if self._dropped(node.args[1], scope) else v.BOOLEAN
             if function[1] in TRUTH_BUILTINS:

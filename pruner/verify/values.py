@@ -64,12 +64,19 @@ def of_fact(values: tuple[Const, ...] | Range) -> Val:
 
 def integer(given: Val) -> Val:
     """``bool(int(os.getenv("SWITCH", "0")))`` with the text known; what ``int`` refuses is not known."""
-    if not given.exact or given.consts is None or not isinstance(given.consts[0], str | int):
+    if given.consts is None or given.member or not all(isinstance(one, str | int) for one in given.consts):
         return UNKNOWN
     try:
-        return const(int(given.consts[0]), given.stated)
+        return among(tuple(int(one) for one in given.consts if isinstance(one, str | int)), given.stated)
     except ValueError:
         return UNKNOWN
+
+
+def text(given: Val) -> Val:
+    """``str(sm())`` of known values."""
+    if given.consts is None or given.member:
+        return UNKNOWN
+    return among(tuple(str(one) for one in given.consts), given.stated)
 
 
 def _same(a: Const, b: Const) -> bool:

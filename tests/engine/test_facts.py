@@ -241,3 +241,14 @@ def test_pure_wildcards(call: str) -> None:
     files["kit.py"] = files["kit.py"].replace("get", "fetch")
     files["app.py"] = text.replace("get", "fetch")
     assert "envs" in prune(files, pure=["kit.envs.*.get"], facts={"is_hip()": False})["app.py"]
+
+
+@pytest.mark.parametrize("read", ["not conf.C.mm", "conf.C.mm is None", "bool(conf.C.mm)", "conf.D.mm == 1"])
+def test_a_property_of_the_class_itself(read: str) -> None:
+    """The fact is about instances: ``C.mm`` is the property."""
+    files = {
+        "conf.py": "class C:\n    @property\n    def mm(self):\n        return False\n\n\nclass D(C):\n    pass\n",
+        "app.py": f"import conf\n\n\ndef f():\n    return 1 if {read} else 2, 3 if conf.C().mm else 4\n",
+    }
+    pruned = prune(files, facts={"conf.C.mm": False})
+    assert same_behaviour(pruned, "import app\nRESULT = app.f()")["raised"] == ""

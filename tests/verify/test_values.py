@@ -18,5 +18,9 @@ def test_int_of_what_it_refuses_or_rounds_is_not_known(given: v.Const) -> None:
     assert v.integer(v.const(given)) is v.UNKNOWN
 
 
-def test_int_of_one_of_two_values_is_not_known() -> None:
-    assert v.integer(v.among(("0", "1"))) is v.UNKNOWN
+def test_int_of_several_values_is_each_of_them() -> None:
+    assert v.integer(v.among(("0", "1"))).consts == (0, 1)
+    assert v.integer(v.among(("0", "x"))) is v.UNKNOWN
+    assert v.integer(v.among(("0", None))) is v.UNKNOWN
+    assert v.text(v.among((90, "a", None, True))).consts == ("90", "a", "None", "True")
+    assert v.text(v.UNKNOWN) is v.UNKNOWN
