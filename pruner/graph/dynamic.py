@@ -33,6 +33,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     for text in values:
         if text in table.children:
             marker.held.package_named(text, node)
+        for piece in marker.loaded.several(module, node, text):
+            texts(marker, module, node, [piece], False)
         for name in sorted(state.typed.intersection(_WORD.findall(text))) if state.typed else ():
             marker.need(module, name, node, "text", 0)  # cast("Cache", x): a type checker looks for it
         if text.isidentifier():
@@ -143,6 +145,7 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
                 _built_name(marker, e)
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
+        marker.loaded.handed(module, e)
         name = _callee(marker, module, e[1])
         if name in ("dir", "vars", "inspect.getmembers", "inspect.getmembers_static") and e[2] and e[2][0][0] == "n":
             symbol, rest = marker.world.follow(module, e[2][0][1], e[2][0][2])
@@ -287,6 +290,17 @@ def _import_call(marker: Marker, module: str, node: str, e: Expr) -> None:
     argument, package = e[2][0], e[2][1] if len(e[2]) > 1 else dict(e[3]).get("package")
     base = _piece(marker, module, package) if package is not None else None
     pattern = _load_pattern(marker, module, node, argument, base or "")
+    shape = _piece(marker, module, argument) or ""
+    if argument[0] == "k" and argument[1] == ("x", ("c", "."), (".join",)):
+        shape = shape or r".+\..+"
+    if not shape:
+        marker.loaded.anything(module, package, base)
+        if "fromlist" in dict(e[3]) or len(e[2]) > 3:  # __import__(package, fromlist=[name])
+            marker.loaded.built(module, r".+\..+")
+    elif shape.startswith(r"\.") and package is not None and base is None:
+        marker.loaded.relative(shape, base)
+    elif not pattern:
+        marker.loaded.built(module, shape)
     for name in dict(e[3]).get("fromlist", ("t", "l", ()))[2] if pattern else ():
         _keep_matching(marker, module, node, rf"{pattern}\.{_piece(marker, module, name) or '.+'}")
 
@@ -324,6 +338,11 @@ def _piece(marker: Marker, module: str, e: Expr) -> str | None:
     if e[0] == "n" and not e[2] and e[1] in ("__name__", "__package__"):
         whole = e[1] == "__name__" or marker.table.is_package(module)
         return re.escape(module if whole else module.rpartition(".")[0])
+    if e[0] == "n" and e[2] and e[2][-1] in (".__name__", ".__package__"):
+        symbol, rest = marker.world.follow(module, e[1], e[2][:-1])
+        if symbol.kind == "module" and not rest:
+            whole = e[2][-1] == ".__name__" or marker.table.is_package(symbol.module)
+            return re.escape(symbol.module if whole else symbol.module.rpartition(".")[0])
     if e[0] == "n":
         known = marker.world.chain(module, e[1], e[2])
         if known is not None and known.single and known.values and isinstance(known.values[0], str):
@@ -369,15 +388,10 @@ def _walk_call(marker: Marker, module: str, node: str, argument: Expr) -> None:
     if argument[:2] == ("n", "__path__") and not argument[2]:  # a package that walks itself
         _walked(marker, module, node)
         return
-    if argument[0] not in ("n", "v") or not argument[2] or argument[2][-1] != ".__path__":
-        return
-    packages: list[str] = []
-    if argument[0] == "n":
-        symbol, rest = marker.world.follow(module, argument[1], argument[2][:-1])
-        packages = [symbol.module] if symbol.kind == "module" and not rest else []
-    else:  # a name that the function imports
-        packages = [p for p in marker.table.children if p.rpartition(".")[2] == argument[1]]
-    if not packages:  # a parameter, what import_module(name) gave: any package that code names or hands on
+    packages = [
+        package for package in marker.loaded.folders(module, argument) if package in marker.table or not package
+    ]
+    if not packages:  # a parameter, what import_module(name) gave, a path: any package that code names or hands on
         marker.held.walk_any(node)
     for package in packages:
         _walked(marker, package, node)
@@ -385,6 +399,5 @@ def _walk_call(marker: Marker, module: str, node: str, argument: Expr) -> None:
 
 def _walked(marker: Marker, package: str, node: str) -> None:
     """All modules of the package may be loaded by their names."""
-    for child in sorted(marker.table.children.get(package, ())):
-        if child in marker.table.paths:
-            marker.escape(child, node, 0, private=False)
+    for child in marker.loaded.inside(package):
+        marker.escape(child, node, 0, private=False)

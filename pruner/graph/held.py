@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pruner.graph.callers import Callers, mentions
 from pruner.model.ir import Expr, Stmt, constants, line_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pruner.fold.residual import Unit
     from pruner.graph.live import Marker
 
-LOOKS = frozenset({"modules", "getmodule", "__globals__", "f_globals"})
+LOOKS = frozenset({"modules", "getmodule", "__globals__", "f_globals", "f_locals"})
 """Attribute names by which code comes to a module that nothing names there."""
 _TABLE = "sys.modules"
 _ASKING = (".get", ".pop", ".setdefault", ".__getitem__")
@@ -41,8 +42,9 @@ class Held:
         self._finders: dict[str, int] = {}  # definitions whose code may find any module at all, and where
         self._near: set[tuple[str, str]] = set()  # modules that use them
         self._near_names: dict[str, tuple[str, int]] = {}  # what they name, and for which finder
+        self.callers = Callers(marker)
         self._walkers: dict[str, str] = {}  # modules that walk a package which nobody here knows, and the definition
-        self._packages: set[tuple[str, str]] = set()  # packages that code names in a text or holds, and the module
+        self.named_packages: set[tuple[str, str]] = set()  # packages that code names in a text or holds, and the module
         self._walked: set[tuple[str, str]] = set()
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
 
@@ -68,12 +70,12 @@ class Held:
         for module, state in self.marker.out.states.items() if self._finders else ():
             if state.executed:
                 for node, pos in self._finders.items():
-                    if (module, node) not in self._near and self._uses(module, node):
+                    if (module, node) not in self._near and self.uses(module, node):
                         self._near.add((module, node))
                         names = _words(state.summary.body if node.partition(":")[0] != module else self._part(node))
                         for name in names - self._near_names.keys():
                             self._near_names[name] = (node, pos)
-        changed = self._walk()
+        changed = self._walk() | self.callers.solve()
         for module, state in list(self.marker.out.states.items()) if self._finders else ():
             if state.executed:
                 if module in self._near_names:
@@ -86,14 +88,14 @@ class Held:
                         changed = True
         return changed
 
-    def _uses(self, module: str, node: str) -> bool:
-        """Is the definition in the module, or imported there by name?"""
+    def uses(self, module: str, node: str) -> bool:
+        """Is the definition in the module, or had there by name: ``from tool import call``, ``tool.call``?"""
         home, _, name = node.partition(":")
         state = self.marker.out.states[module]
         if module == home:
             return True
         loaded = home in state.eager or home in self.marker.loaded_in(module)
-        return loaded and bool(name) and _mentions(state.summary.body, name)
+        return loaded and bool(name) and mentions(state.summary.body, name)
 
     def _part(self, node: str) -> Any:
         """The statements that bind the name of a node of the graph; the whole body for the module's own node."""
@@ -107,20 +109,34 @@ class Held:
 
     def package_named(self, package: str, node: str) -> None:
         """Live code has the name of a package as a text, or the package as an object."""
-        self._packages.add((package, node.partition(":")[0]))
+        self.named_packages.add((package, node.partition(":")[0]))
+
+    def packages(self) -> set[str]:
+        """Packages that live code names in a text, or has as objects."""
+        return {package for package, _ in self.named_packages}
+
+    def named_by(self, package: str) -> str:
+        """A module that does so."""
+        return min((module for name, module in self.named_packages if name == package), default=package)
+
+    def near(self, module: str, home: str) -> bool:
+        """Are they one module, or does one of them import the other?"""
+        for one, other in ((module, home), (home, module)):
+            state = self.marker.out.states.get(one)
+            if one == other or (state is not None and other in state.eager) or other in self.marker.loaded_in(one):
+                return True
+        return False
 
     def _walk(self) -> bool:
         """Packages that a walking module, or one that imports it, names or holds may be the walked ones."""
         marker, changed = self.marker, False
-        for package, module in sorted(self._packages - self._walked) if self._walkers else ():
-            state = marker.out.states.get(module)
-            near = {module, *(state.eager if state is not None else ()), *marker.loaded_in(module)}
-            by = next((node for home, node in sorted(self._walkers.items()) if home in near), None)
+        for package, module in sorted(self.named_packages - self._walked) if self._walkers else ():
+            by = next((node for home, node in sorted(self._walkers.items()) if self.near(module, home)), None)
             if by is None or any(dynamic.package == package for dynamic in marker.policy.dynamics):
                 continue  # or a rule says which of its modules a walk yields
             self._walked.add((package, module))
-            for child in sorted(marker.table.children.get(package, ())):
-                if child in marker.table.paths and not marker.drops.module(child):
+            for child in marker.loaded.inside(package):
+                if not marker.drops.module(child):
                     marker.escape(child, by, 0, private=False)
                     changed = True
         return changed
@@ -272,6 +288,7 @@ class Held:
         """``sys.modules[...]``, ``inspect.getmodule(x)``, ``f.__globals__`` in a walked definition."""
         remains = unit.remains
         world = self.marker.world
+        self.callers.take(node, unit)
         found: list[tuple[str, int]] = []
         vague: list[int] = [0] if remains.attributes & {"__globals__", "f_globals"} else []
         for chain, pos in zip(remains.chains, unit.lines, strict=True):
@@ -301,6 +318,8 @@ class Held:
                 self.marker.escape(name, node, pos)
         if len(vague) > len(told):
             self.find_any(node, vague[0])
+            if listed:
+                self.callers.listed(node, unit)
 
     def _looked(
         self, name: str, rest: tuple[str, ...], pos: int, found: list[tuple[str, int]], vague: list[int]
@@ -364,18 +383,6 @@ class Held:
 
 _GETTERS = (("n", "getattr", ()), ("n", "hasattr", ()))
 _FRAMES = frozenset({".__globals__", ".f_globals"})
-
-
-def _mentions(part: Any, name: str) -> bool:
-    """Does the text stand anywhere in a lowered module?"""
-    stack = [part]
-    while stack:
-        item = stack.pop()
-        if item.__class__ is tuple:
-            if name in item:
-                return True
-            stack += item
-    return False
 
 
 def _words(part: Any) -> set[str]:

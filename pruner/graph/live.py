@@ -27,6 +27,7 @@ from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, deri
 from pruner.graph.held import LOOKS, Held
 from pruner.graph.idle import keep_effects, parents
 from pruner.graph.listing import LISTERS, LISTING_STEPS, Listing
+from pruner.graph.loaded import Loaded
 from pruner.graph.members import MemberCheck
 from pruner.graph.module import (
     Item,
@@ -95,6 +96,7 @@ class Marker:
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self.held = Held(self)
+        self.loaded = Loaded(self)
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._outside = set(outside.names(outside.INTERPRETER))  # names that outside code asks of objects
         self._groups = {outside.INTERPRETER}  # whose names are in there
@@ -301,6 +303,7 @@ class Marker:
             if changed:
                 continue
             changed |= self.held.spread()
+            changed |= self.loaded.solve()
             changed |= self._keep_loaders()
             changed |= self._keep_subclasses()
             changed |= self._keep_bindings()
@@ -546,6 +549,10 @@ class Marker:
                     self.held.reads(module, chain, names, unit)
                 if called:
                     dynamic.chain_call(self, module, node, chain)
+                if chain[0] == "n" and chain[2][-1] in (".__name__", ".__package__"):
+                    self.loaded.named(module, node, chain)
+                if "__file__" in names:
+                    self.loaded.place(module, node, chain, remains.texts)
                 for name in names:
                     if name not in self.names_used:
                         self.use_name(name)
@@ -553,6 +560,8 @@ class Marker:
                     self._any_listed = True
             if chain[0] == "b":
                 self.use_name(chain[1])
+            if chain[1] == "__file__":
+                self.loaded.place(module, node, chain, remains.texts)
             looks |= chain[1] in LOOKS
             if chain[0] in ("n", "b"):
                 self._chain(module, chain[1], chain[2], node, pos)

@@ -10,7 +10,7 @@ import re
 
 from pruner.verify.built import chain_text, join, regex, returned
 from pruner.verify.coded import LISTS, LOADERS, RUN, closed, fields, filled, holds, own_class, shapes, words, written
-from pruner.verify.nodes import children
+from pruner.verify.nodes import children, walk
 from pruner.verify.record import DOTTED, GETTERS, PASSED, REFLECTION, SAME, UNSET, Survey
 
 
@@ -66,6 +66,16 @@ class Asking:
         if tail in ("iter_modules", "walk_packages") and node.args:
             if isinstance(node.args[0], ast.Name) and node.args[0].id == "__path__":
                 self.result.walks.append((node.lineno, "."))  # a package that walks itself
+            told = False
+            for part in walk(node.args[0]):  # [os.path.dirname(pkg.__file__)]
+                told = told or (isinstance(part, ast.Attribute) and part.attr in ("__path__", "__file__"))
+                told = told or (isinstance(part, ast.Name) and part.id in ("__path__", "__file__"))
+                if isinstance(part, ast.Name) and part.id == "__file__":
+                    self.result.walks.append((node.lineno, "."))
+                elif isinstance(part, ast.Attribute) and part.attr == "__file__":
+                    self.result.walks.append((node.lineno, chain_text(part.value)))
+            if not told:
+                self.result.walks.append((node.lineno, ""))  # [path]
         if head in GETTERS and len(node.args) > 1:
             name = node.args[1]
             store = head in ("setattr", "delattr")
@@ -82,7 +92,9 @@ class Asking:
                 stack.extend(node.args[1:])
                 return
         elif tail in ("import_module", "__import__") and node.args:
-            package = regex(node.args[1]) if len(node.args) > 1 and tail == "import_module" else ""
+            given = [k.value for k in node.keywords if k.arg == "package"] if tail == "import_module" else []
+            given += node.args[1:2] if tail == "import_module" else []
+            package = regex(given[0], re.escape(self.module)) if given else ""
             self.result.loads.append((node.lineno, regex(node.args[0], re.escape(self.module)), package))
         elif tail in LISTS or (head == "vars" and node.args):
             base = chain_text(node.args[0]) if node.args else ""

@@ -77,12 +77,12 @@ class Dynamic:
         """``pkgutil.iter_modules(pkg.__path__)``, or of a package whose name came as a string."""
         vague = False
         for line, chain in survey.walks:
-            found = chain == "." and survey.module in self.up.packages
+            found = chain == "." and bool(self._around(survey.module))
             if found:
-                self.packages.setdefault(survey.module, f"{survey.path}:{line}")
+                self.packages.setdefault(self._around(survey.module), f"{survey.path}:{line}")
             for place, rest, _ in self.output.places(survey.path, chain) if chain else ():
-                if place[0] == "module" and not rest and self.up.has_module(place[1]):
-                    self.packages.setdefault(place[1], f"{survey.path}:{line}")
+                if place[0] == "module" and not rest and self.up.has_module(place[1]) and self._around(place[1]):
+                    self.packages.setdefault(self._around(place[1]), f"{survey.path}:{line}")
                     found = True
             vague = vague or not found
         users = vague or any(row.target in walkers for row in survey.imports)
@@ -90,10 +90,36 @@ class Dynamic:
             for text in survey.strings:
                 if text in self.up.packages and "." in text:
                     self.packages.setdefault(text, survey.path)
+            for chain in survey.chains:  # path = os.path.dirname(pkg.__file__)
+                for place, _, _ in self.output.places(survey.path, chain) if chain.endswith(".__file__") else ():
+                    if place[1] == "__file__" and self._around(place[0]):
+                        self.packages.setdefault(self._around(place[0]), survey.path)
+
+    def _around(self, module: str) -> str:
+        """The package whose folder holds the file of a module; "" where it lies in no package."""
+        return module if self.up.is_package(module) else module.rpartition(".")[0]
+
+    def _relative(self, survey: Survey, package: str, place: str, gone: set[str]) -> None:
+        """``import_module(name, package)`` of two parameters: relative texts and packages of the file, or of who imports it."""
+        files = [s for s in self.output.surveys.values() if any(row.target == survey.module for row in s.imports)]
+        texts = {text for file in (survey, *files) for text in file.strings}
+        anchors = texts & self.up.packages if ".*" in package else {package.replace("\\", "")}
+        for text in sorted(t for t in texts if re.fullmatch(r"\.+[^\W\d]\w*(?:\.[^\W\d]\w*)*", t)):
+            for anchor in sorted(anchors):
+                parts = anchor.split(".")[: anchor.count(".") + 2 - (len(text) - len(text.lstrip(".")))]
+                name = ".".join([*parts, text.lstrip(".")])
+                if parts and name in self.up.modules:
+                    self.reachable.setdefault(name, place)
+                    if name in gone and not self._ruled(name):
+                        self.problems.append(
+                            f"{place}: loads {text} of a package, which may be {name}, and that is gone"
+                        )
 
     def _loads(self, survey: Survey, gone: set[str]) -> None:
         for line, pattern, package in survey.loads:
             place = f"{survey.path}:{line}"
+            if pattern == ".*" and package and all(row[3] != survey.module for row in self.world.stated.dynamics):
+                self._relative(survey, package, place, gone)
             if pattern.startswith("\\.") and package and ".*" not in package:
                 pattern = package + pattern
             literal = pattern.replace(".*", "").replace("\\", "")
@@ -184,8 +210,11 @@ class Dynamic:
             if not self.up.is_package(survey.module):
                 parts = parts[:-1]
             text = ".".join(parts) + text
-        text = text.partition(":")[0]
         found = []
+        rows = re.split(r"[\s,;|]+", text.strip()) if loads else []
+        if len(rows) > 1 and all(row in self.up.modules for row in rows):
+            found += rows  # "one,two".split(",")
+        text = text.partition(":")[0]
         if "." in text or loads:
             while text:
                 if text in self.up.modules:

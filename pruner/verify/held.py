@@ -15,7 +15,8 @@ from pruner.verify.nodes import children
 from pruner.verify.output import Output
 
 Lookup = tuple[int, str, str]
-"""Line; "module", "home" or "any", then "listed" where its members are listed; its name or a chain that it defines."""
+"""Line; "module", "home" or "any", then "listed" where its members are listed; its name or a chain that it defines.
+Or "caller", and the definition that reads any global of who calls it."""
 
 _WORDS = re.compile(rb"\bsys\b[^\n]*\bmodules\b|\bgetmodule\b|\bf_globals\b|\b__globals__\b|\b__module__\b")
 _ASKING = ("get", "pop", "setdefault", "__getitem__")
@@ -27,9 +28,10 @@ def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
         return []
     table, finders = _aliases(tree)
     found: list[Lookup] = []
-    stack: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
+    stack: list[tuple[ast.AST, list[ast.AST], str]] = [(tree, [], "")]
     while stack:
-        node, above = stack.pop()
+        node, above, owner = stack.pop()
+        owner = owner or getattr(node, "name", "") or ""
         if isinstance(node, ast.Name | ast.Attribute):
             text = chain_text(node)
             if text in table and isinstance(node.ctx, ast.Load):
@@ -39,6 +41,8 @@ def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
                 found.append((node.lineno, "home" if chain else "any", chain))
             elif isinstance(node, ast.Attribute) and node.attr == "f_globals":
                 found.append((node.lineno, "any", ""))
+                if owner and not _one_key(node, above):
+                    found.append((node.lineno, "caller", owner))
         elif isinstance(node, ast.Call) and node.args:
             head = chain_text(node.func)
             if head in finders or head.endswith(".getmodule"):
@@ -47,8 +51,17 @@ def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
             elif head.rpartition(".")[2] in ("import_module", "__import__"):
                 if isinstance(node.args[0], ast.Attribute) and node.args[0].attr == "__module__":
                     found.append(_key(node.args[0], module))
-        stack += [(child, [node, *above[:3]]) for child in children(node)]
+        stack += [(child, [node, *above[:3]], owner) for child in children(node)]
     return sorted(set(found))
+
+
+def _one_key(node: ast.AST, above: list[ast.AST]) -> bool:
+    """``f_globals["__name__"]``, ``f_globals.get("__name__")``: one written key is asked for."""
+    outer, call = (*above, None, None)[:2]
+    if isinstance(outer, ast.Subscript) and outer.value is node:
+        return isinstance(outer.slice, ast.Constant)
+    asked = isinstance(outer, ast.Attribute) and outer.attr in _ASKING and isinstance(call, ast.Call)
+    return asked and bool(call.args) and isinstance(call.args[0], ast.Constant)  # type: ignore[union-attr]
 
 
 def _listed(above: list[ast.AST]) -> str:
@@ -117,6 +130,9 @@ class Held:
         self.listed: dict[str, str] = {}  # modules whose members a file lists -> where
         for survey in output.surveys.values():
             for line, kind, text in survey.lookups:
+                if kind == "caller":
+                    self._callers(survey.module, text, f"{survey.path}:{line}")
+                    continue
                 found = self._found(survey.path, kind.removesuffix("listed"), text)
                 for module in found or ():
                     self.loose.setdefault(module, set()).add(survey.path)
@@ -137,6 +153,16 @@ class Held:
             self.loose.setdefault(module, set()).add(place.partition(":")[0])
         self.loose = self._closed(self.loose)
         self.reachable = self._closed({module: {place.partition(":")[0]} for module, place in reachable.items()})
+
+    def _callers(self, module: str, name: str, where: str) -> None:
+        """``sys._getframe(1).f_globals[name]`` in a function: the modules that import or read it."""
+        for survey in self.output.surveys.values():
+            rows = [row for row in survey.imports if row.target == module and row.symbol == name]
+            chains = [chain for chain in survey.chains if chain.rpartition(".")[2] == name]
+            found = ((module, name) in [place for place, _, _ in self.output.places(survey.path, c)] for c in chains)
+            if survey.module and (rows or any(found)):
+                self.loose.setdefault(survey.module, set()).add(survey.path)
+                self.listed.setdefault(survey.module, where)
 
     def _found(self, path: str, kind: str, text: str) -> list[str] | None:
         """The modules that a lookup means; None when it may be any."""
