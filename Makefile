@@ -100,7 +100,7 @@ verify-full: env verify-env
 	$(PRUNE) verify --behaviour --python $(VERIFY)/bin/python $(addprefix --require ,$(RUNNING)) $(rules) $(if $(UPSTREAM),--upstream "$(UPSTREAM)") $(jobs)
 
 peer-tests: env verify-env
-	$(PRUNE) peer-tests --upstream "$(call given,UPSTREAM)" --output "$(call given,OUT)" --python $(VERIFY)/bin/python $(jobs)
+	$(PRUNE) peer-tests --upstream "$(call given,UPSTREAM)" --output "$(call given,OUT)" --python $(VERIFY)/bin/python $(rules) $(jobs)
 
 # One after the other, whatever -j says: they share generated/ and the processors.
 verify-ci: env

@@ -7,15 +7,23 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import OUTPUT, cache_option, jobs_option, json_option, path_type, print_json, python_option
+from pruner.cli.options import (
+    RULES,
+    cache_option,
+    jobs_option,
+    json_option,
+    path_type,
+    print_json,
+    python_option,
+    tree_option,
+)
 from pruner.errors import ExitCode
 
 
 @prune.command("peer-tests")
 @click.option("--upstream", required=True, metavar="CHECKOUT", help="The checkout that the output was made from.")
-@click.option(
-    "--output", type=path_type(exists=True, file_okay=False), default=OUTPUT, show_default=True, metavar="DIR"
-)
+@tree_option
+@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
 @click.option("--under", multiple=True, metavar="PATH", help="Tests of the checkout.  [default: those for the CPU]")
 @click.option("--device", type=click.Choice(["", "H100", "B200"]), default="", help="Simulate this GPU.")
 @python_option("The interpreter, with pytest and the packages of requirements-verify.txt.")
@@ -26,6 +34,8 @@ from pruner.errors import ExitCode
 def peer_tests(
     upstream: str,
     output: Path,
+    reports: Path,
+    rules: Path,
     under: tuple[str, ...],
     device: str,
     python: Path,
@@ -36,16 +46,22 @@ def peer_tests(
 ) -> int:
     """Run upstream's tests on upstream and on the output, and compare them test by test.
 
-    Exit codes: 0 every outcome is equal, 2 nothing ran, 3 an outcome differs.
+    An outcome that differs needs a reason in the run's ledger: the guard's refusal, a name that went and that the test itself
+    asks for, or lines that a rule took and that the test executes upstream. --json lists each with its reason.
+
+    Exit codes: 0 every outcome is equal or explained, 2 nothing ran, 3 an outcome differs for no such reason.
     """
     from pruner.console import Screen
-    from pruner.pipeline import peer_verdict
+    from pruner.pipeline import PeerOptions, peer_verdict
 
-    verdict = peer_verdict(upstream, output, python, under, device, jobs or 1, work, cache)
+    if not output.is_dir():
+        raise click.UsageError(f"--output {output} is no folder")
+    asked = PeerOptions(upstream, output, python, reports, rules, under, device, jobs or 1, work, cache)
+    verdict = peer_verdict(asked)
     screen = Screen()
     screen.verdicts([verdict])
     code = {"passed": ExitCode.CLEAN, "refuted": ExitCode.REFUTED}.get(verdict.result, ExitCode.CANNOT_RUN)
     if as_json:
-        row = {key: getattr(verdict, key) for key in ("check", "covered", "result", "seconds")}
+        row = {key: getattr(verdict, key) for key in ("check", "covered", "result", "seconds", "figures")}
         print_json({"verdicts": [{**row, "details": list(verdict.details)}], "exit_code": int(code)})
     return code

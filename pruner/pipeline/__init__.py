@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pruner.pipeline.checks import VerifyOptions, peer_verdict, verify_output
+    from pruner.pipeline.checks import PeerOptions, VerifyOptions, peer_verdict, verify_output
     from pruner.pipeline.run import RunOptions, run, run_case
     from pruner.pipeline.standing import telling
 
-__all__ = ["RunOptions", "VerifyOptions", "peer_verdict", "run", "run_case", "telling", "verify_output"]
+__all__ = ["PeerOptions", "RunOptions", "VerifyOptions", "peer_verdict", "run", "run_case", "telling", "verify_output"]
 _HOMES = {
-    "pruner.pipeline.checks": ("VerifyOptions", "peer_verdict", "verify_output"),
+    "pruner.pipeline.checks": ("PeerOptions", "VerifyOptions", "peer_verdict", "verify_output"),
     "pruner.pipeline.run": ("RunOptions", "run", "run_case"),
     "pruner.pipeline.standing": ("telling",),
 }

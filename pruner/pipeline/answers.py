@@ -142,6 +142,10 @@ class Answers:
         """What the ledger says went, row by row."""
         return self._ledger()
 
+    def severed(self) -> dict[str, list[str]]:
+        """For each unreached removal the next one on the way to a rule; empty when the run left none."""
+        return dict(self._read(severed.NAME)["next"]) if (self.reports / severed.NAME).is_file() else {}
+
     def _ledger(self) -> list[dict[str, Any]]:
         return self._rows
 

@@ -6,15 +6,19 @@ import json
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pruner import verify
 from pruner.errors import cannot
 from pruner.model import Snapshot, Verdict
+from pruner.pipeline import stored
+from pruner.pipeline.answers import Answers
 from pruner.pipeline.collector import collector_paused
+from pruner.pipeline.explained import Explained
 from pruner.pipeline.overlay import judge, read_overlay, same, take_off
 from pruner.pipeline.remembered import read_policy
+from pruner.pipeline.trace import opened
 from pruner.source import default_cache, open_snapshot
 from pruner.verify import behaviour, peers
 
@@ -107,30 +111,52 @@ def _verdicts(
     return found + [Verdict(check, why, "not run") for check, why in ELSEWHERE.items() if check in wanted]
 
 
-def peer_verdict(
-    upstream: str | Path,
-    output: Path,
-    python: Path,
-    under: Sequence[str],
-    device: str,
-    jobs: int,
-    work: Path | None,
-    cache: Path | None,
-) -> Verdict:
-    """Upstream's own tests on both trees. Raises PruneError when a tree cannot be read."""
-    snapshot = open_snapshot(upstream, cache or default_cache())
+@dataclass(frozen=True, slots=True)
+class PeerOptions:
+    """What ``peer-tests`` runs. ``under`` empty: the tests for the CPU; ``device`` empty: none; ``rules`` are the run's."""
+
+    upstream: str | Path
+    output: Path
+    python: Path
+    reports: Path
+    rules: Path = RULES
+    under: tuple[str, ...] = ()
+    device: str = ""
+    jobs: int = 1
+    work: Path | None = None
+    cache: Path | None = None
+
+
+def peer_verdict(options: PeerOptions) -> Verdict:
+    """Upstream's own tests on both trees, with the ledger's reasons for other outcomes.
+
+    Raises PruneError when a tree cannot be read, or the reports are those of another run. Without reports no
+    difference is explained, and the verdict says so.
+    """
+    cache = options.cache or default_cache()
+    snapshot = open_snapshot(options.upstream, cache)
     below = snapshot.python_root or "."
+    explained: Explained | None = None
+    if (options.reports / stored.NAME).is_file():
+        trace = opened(options.output, options.reports, options.rules, snapshot, cache)
+        explained = Explained(Answers(options.reports), trace)
     with tempfile.TemporaryDirectory() as folder:
-        return peers.run(
+        verdict = peers.run(
             snapshot.root,
             snapshot.root / below,
-            output / below,
-            python,
-            under=under,
-            device=device,
-            jobs=jobs,
-            work=work or Path(folder),
+            options.output / below,
+            options.python,
+            under=options.under,
+            device=options.device,
+            jobs=options.jobs,
+            work=options.work or Path(folder),
+            gone=explained.gone() if explained else None,
+            explain=explained,
         )
+    if explained is None and verdict.result == "refuted":
+        covered = f"{verdict.covered}; nothing was explained: no run left its reports in {options.reports}"
+        verdict = replace(verdict, covered=covered)
+    return verdict
 
 
 def _of(checks: Sequence[str], wanted: Sequence[str]) -> list[str]:

@@ -121,6 +121,7 @@ class Trace:
     ) -> None:
         self.upstream = upstream
         self.output = output
+        self.root = f"{upstream.python_root}/" if upstream.python_root else ""
         self.maps = {
             path: sorted((up, up + count - 1, made) for made, up, count in rows) for path, rows in maps.items()
         }
@@ -136,6 +137,7 @@ class Trace:
         self._paths = sorted(file.path for file in upstream.files if file.path.endswith(".py") and not file.link)
         self._data: dict[str, bytes] = {}
         self._texts: dict[str, Text] = {}
+        self._naming: dict[str, list[str]] = {}
         self._answers: dict[tuple[str, str], str | None] = {}
         self._busy: set[tuple[str, str]] = set()
 
@@ -143,25 +145,32 @@ class Trace:
 
     def judge(self, lines: Mapping[str, Iterable[int]]) -> Verdict:
         """Every executed line of one trace. What its uses went by depends on what ran, so each trace is asked anew."""
+        verdict = Verdict()
+        if any(path in lines for path in self._paths):
+            verdict.classes["kept"] = 0
+        for path, line, name, cause in self.classes(lines):
+            verdict.classes[name] += 1
+            if cause:
+                verdict.causes[name][cause] += 1
+            if name == "missing":
+                verdict.missing.append(f"{path}:{line}")
+        return verdict
+
+    def classes(self, lines: Mapping[str, Iterable[int]]) -> Iterator[tuple[str, int, str, str]]:
+        """(path, line, class, rule or "") of each executed line of one trace."""
         self.ran = {path: {line for line in found if line > 0} for path, found in lines.items()}
         self._answers.clear()
-        verdict = Verdict()
         known = set(self._paths)
         for path in sorted(self.ran):
-            if path not in known:
-                verdict.classes["no such file"] += len(self.ran[path])
-                continue
-            absent = sorted(line for line in self.ran[path] if not self.kept(path, line))
-            verdict.classes["kept"] += len(self.ran[path]) - len(absent)
-            functions = self.text(path).functions if absent else set()
-            for line in absent:
-                name, cause = ("module", "") if line not in functions else self.line(path, line)
-                verdict.classes[name] += 1
-                if cause:
-                    verdict.causes[name][cause] += 1
-                if name == "missing":
-                    verdict.missing.append(f"{path}:{line}")
-        return verdict
+            for line in sorted(self.ran[path]):
+                if path not in known:
+                    yield path, line, "no such file", ""
+                elif self.kept(path, line):
+                    yield path, line, "kept", ""
+                elif line not in self.text(path).functions:
+                    yield path, line, "module", ""
+                else:
+                    yield path, line, *self.line(path, line)
 
     def line(self, path: str, line: int) -> tuple[str, str]:
         """The class of a line of a function that ran and is gone, and the rule it rests on."""
@@ -173,7 +182,7 @@ class Trace:
         if row.what == "entry" and row.rules and not self.holds(path, row, b"lambda"):
             return "decided", row.rules[0]
         owner = self.owner(path, line, row)
-        subject = f"{module_of(path)}.{owner}"
+        subject = f"{self.module(path)}.{owner}"
         if subject in self.subjects:
             return "decided", self.subjects[subject]
         cause = self.unused(path, owner)
@@ -209,7 +218,7 @@ class Trace:
         if row.rules:
             return row.rules[0]
         owner = self.owner(path, line, row)
-        subject = f"{module_of(path)}.{owner}"
+        subject = f"{self.module(path)}.{owner}"
         if subject in self.subjects:
             return self.subjects[subject]
         if row.what == "file" and (rule := self.left_out(path)):
@@ -229,7 +238,7 @@ class Trace:
 
     def left_out(self, path: str) -> str:
         """The rule that says what a walk over the file's package yields, when the file goes."""
-        return self.walked.get(module_of(path).rpartition(".")[0], "")
+        return self.walked.get(self.module(path).rpartition(".")[0], "")
 
     def owner(self, path: str, line: int, row: Row) -> str:
         """Name of what holds the line: the definition that went, or the outermost one of a file that went."""
@@ -242,7 +251,7 @@ class Trace:
 
     def uses(self, path: str, owner: str) -> Iterator[tuple[str, int]]:
         """Places of other definitions that name it, in its file and in those that import it; a file's: its imports."""
-        module = module_of(path)
+        module = self.module(path)
         if not owner:
             for user in self.naming(module.rpartition(".")[2]):
                 for line, target in self.targets(user):
@@ -262,10 +271,14 @@ class Trace:
 
     def targets(self, path: str) -> Iterator[tuple[int, str]]:
         """(line, module or module.name) of a file's imports, at any depth."""
-        package = module_of(path) if path.endswith("/__init__.py") else module_of(path).rpartition(".")[0]
+        package = self.module(path) if path.endswith("/__init__.py") else self.module(path).rpartition(".")[0]
         for line, level, text in self.text(path).imports:
             base = package.split(".")[: len(package.split(".")) - level + 1] if level else []
             yield line, ".".join([*base, text])
+
+    def module(self, path: str) -> str:
+        """The module of a file; in a checkout packages lie below a python root."""
+        return module_of(path.removeprefix(self.root))
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -303,11 +316,12 @@ class Trace:
 
     def naming(self, word: str) -> Iterator[str]:
         """Files in whose text the word stands."""
-        for path in self._paths:
-            if path not in self._data:
-                self._data[path] = self.upstream.read(path)
-            if word.encode() in self._data[path]:
-                yield path
+        if word not in self._naming:
+            for path in self._paths:
+                if path not in self._data:
+                    self._data[path] = self.upstream.read(path)
+            self._naming[word] = [path for path in self._paths if word.encode() in self._data[path]]
+        yield from self._naming[word]
 
     def text(self, path: str) -> Text:
         """A file, parsed once."""
@@ -350,15 +364,15 @@ def read_lines(files: Iterable[Path]) -> dict[str, set[int]]:
     return found
 
 
-def opened(output: Path, reports: Path, rules: Path, upstream: str | None, cache: Path) -> Trace:
+def opened(output: Path, reports: Path, rules: Path, upstream: str | Snapshot | None, cache: Path) -> Trace:
     """The judge of the run that left ``reports``.
 
     Raises PruneError when the run is not there, or was made from another upstream.
     """
     answers = Answers(reports)
-    snapshot = open_snapshot(upstream, cache)
+    snapshot = upstream if isinstance(upstream, Snapshot) else open_snapshot(upstream, cache)
     if answers.upstream_digest() != snapshot.digest:
         text = f"the run in {reports} was made from another upstream"
-        raise cannot(str(upstream or "upstream"), "PR313", text, "name it with --upstream")
+        raise cannot(str(snapshot.root if upstream else "upstream"), "PR313", text, "name it with --upstream")
     policy = select(load([rules]), snapshot.origin.version)
     return Trace(snapshot, answers.removals(), answers.graph["maps"], policy, output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -80,6 +81,22 @@ def test_a_file_that_one_side_cannot_import_is_one_problem() -> None:
     up = {"a.py::t1": Outcome("passed"), "a.py::t2": Outcome("passed"), "b.py": Outcome("no import", "x")}
     out = {"a.py": Outcome("no import", "y"), "b.py": Outcome("no import", "z")}
     problems, counts, notes = compare(up, out)
-    assert problems == ["a.py: no import y; upstream: not there"]
+    assert [(str(row), row.tests) for row in problems] == [("a.py: no import y; upstream: not there", 2)]
     assert counts == {"no import": 1}
     assert notes == ["b.py: no import with another text: z; upstream: x"]
+
+
+def test_a_tree_at_the_root_of_its_checkout(tmp_path: Path) -> None:
+    """The folder that the tests run in holds upstream's package: it must not stand in for the output's."""
+    up, out = checkout(tmp_path, TEXT.replace("x + 1", "x + 2"))
+    shutil.copytree(up / "python" / "app", up / "app")
+    found = run(up, up, out, Path(sys.executable), under=["test/unit/test_f.py"], work=tmp_path / "work")
+    assert found.result == "refuted" and len(found.details) == 2, found
+
+
+def test_tests_that_load_the_tree_from_elsewhere_say_nothing(tmp_path: Path) -> None:
+    up, out = checkout(tmp_path, TEXT.replace("x + 1", "x + 2"))
+    path = up / "test" / "unit" / "test_f.py"
+    path.write_text(f"import sys\nsys.path.insert(0, {str(up / 'python')!r})\n{path.read_text('utf-8')}", "utf-8")
+    found = run(up, up / "python", out, Path(sys.executable), under=["test/unit/test_f.py"], work=tmp_path / "work")
+    assert found.result == "refuted" and "app was loaded from" in found.details[0], found

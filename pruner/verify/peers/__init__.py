@@ -3,7 +3,7 @@
 Blind to what the tests do not ask, and to tests that need a GPU: on both trees those fail or are skipped alike.
 """
 
-from pruner.verify.peers.compare import Outcome, compare
-from pruner.verify.peers.run import CHECK, run
+from pruner.verify.peers.compare import Difference, Outcome, Reason, Why, compare
+from pruner.verify.peers.run import CHECK, Gone, Lines, run
 
-__all__ = ["CHECK", "Outcome", "compare", "run"]
+__all__ = ["CHECK", "Difference", "Gone", "Lines", "Outcome", "Reason", "Why", "compare", "run"]

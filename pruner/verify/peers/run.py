@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pruner.errors import cannot
 from pruner.model import Verdict
 from pruner.verify.behaviour import environment
-from pruner.verify.behaviour.sessions import ended
-from pruner.verify.peers.compare import SHOWN, Outcome, compare
+from pruner.verify.peers.compare import SHOWN, Difference, Outcome, Reason, Why, compare
+from pruner.verify.peers.sessions import PLUGIN, Sessions
 
 CHECK = "peer-tests"
 FOLDERS = ("test/registered/unit", "test/unit", "tests")  # where upstream keeps tests that need no device
 LIMIT = 600.0  # seconds for one file
-PLUGIN = Path(__file__).with_name("plugin")
+SLOWER = 3  # times LIMIT for a file whose lines are recorded
+
+Lines = dict[str, list[int]]
+Explain = Callable[[Sequence[Difference], Callable[[Sequence[str]], dict[str, Lines]]], Mapping[str, Reason]]
+# What the causes of removals are called in a sentence: (kind, plural).
+KINDS = {"gone": "ask for what is gone", "executes": "execute what a rule took", "refused": "refused"}
 
 
 @dataclass(frozen=True, slots=True)
+class Gone:
+    """What the output has no more, by a run's ledger: dotted modules, and dotted names in modules that are there."""
+
+    modules: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
 class Peers:
     """What to run. ``trees`` are python roots by name; ``device`` empty: as on a host without one."""
 
@@ -31,54 +47,121 @@ class Peers:
     trees: dict[str, Path]
     device: str
     work: Path
+    gone: Gone = Gone()
+    preloaded: list[str] = field(default_factory=list)
+    _own: threading.local = field(default_factory=threading.local)
+    _all: list[Sessions] = field(default_factory=list)
 
-    def one(self, side: str, file: Path) -> dict[str, Outcome]:
-        """The outcomes of one test file on one tree."""
+    def start(self) -> Sessions:
+        """This thread's server of sessions. ``OSError`` of one that has ended is the caller's."""
+        found: Sessions | None = getattr(self._own, "server", None)
+        if found is None:
+            place = self.work / "servers"
+            place.mkdir(parents=True, exist_ok=True)
+            variables = {
+                **environment.variables(place),
+                "PYTHONDONTWRITEBYTECODE": "",  # compiled files are written, but not beside their sources
+                "PYTHONPYCACHEPREFIX": str(self.work / "compiled"),
+                "PRUNE_PROBE": str(environment.PROBE.parent),
+                "PRUNE_STANDINS": " ".join([*environment.ALWAYS, *(environment.KERNELS if self.device else ())]),
+                "PRUNE_DEVICE": self.device,
+                "SGLANG_REPO": str(self.checkout),
+            }
+            found = Sessions(self.python, variables, self.checkout, place / "log")
+            self._all.append(found)
+            self._own.server = found
+            if self.preloaded:
+                found.preload(self.preloaded, LIMIT)
+        return found
+
+    def close(self) -> None:
+        """End every server."""
+        for server in self._all:
+            server.close()
+        self._all.clear()
+        self._own = threading.local()
+
+    def one(self, side: str, file: Path, only: Sequence[str] = ()) -> tuple[dict[str, Outcome], dict[str, Lines]]:
+        """The outcomes of one test file on one tree; with ``only``, of these tests, and the lines that they execute."""
         name = file.relative_to(self.checkout).as_posix()
-        place = self.work / side / name.replace("/", "-").removesuffix(".py")
+        place = self.work / (f"{side}-lines" if only else side) / name.replace("/", "-").removesuffix(".py")
         place.mkdir(parents=True, exist_ok=True)
         rows, log = place / "outcomes.jsonl", place / "log"
         rows.unlink(missing_ok=True)
+        home = place / "home"
+        home.mkdir(exist_ok=True)
         variables = {
-            **environment.variables(place),
+            "HOME": str(home),
+            "TMPDIR": str(home),
             "PYTHONPATH": f"{PLUGIN}:{self.trees[side]}",
-            "PYTHONDONTWRITEBYTECODE": "1",
             "PRUNE_PEERS": str(rows),
             "PRUNE_TREE": str(self.trees[side]),
-            "PRUNE_PROBE": str(environment.PROBE.parent),
-            "PRUNE_STANDINS": " ".join([*environment.ALWAYS, *(environment.KERNELS if self.device else ())]),
-            "PRUNE_DEVICE": self.device,
-            "SGLANG_REPO": str(self.checkout),
+            "PRUNE_LOADED": "" if self.preloaded else str(place / "loaded.json"),
         }
-        command = [str(self.python), "-m", "pytest", "-q", "-p", "prune_recorder", "-p", "no:cacheprovider"]
-        command += ["--rootdir", str(self.checkout), str(file)]
-        with log.open("wb") as stream:
-            process = subprocess.Popen(
-                command,
-                cwd=self.checkout,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                code: int | None = process.wait(LIMIT)
-            except subprocess.TimeoutExpired:
-                code = None
-            finally:
-                ended(process)
+        if only:
+            (place / "only.json").write_text(json.dumps(list(only)), "utf-8")
+            variables["PRUNE_ONLY"] = str(place / "only.json")
+        if side == "output" and (self.gone.modules or self.gone.names):
+            told = {"modules": sorted(self.gone.modules), "names": sorted(self.gone.names)}
+            (place / "gone.json").write_text(json.dumps(told), "utf-8")
+            variables["PRUNE_GONE"] = str(place / "gone.json")
+        arguments = ["-q", "-p", "prune_recorder", "-p", "no:cacheprovider", "--rootdir", str(self.checkout), str(file)]
+        limit = LIMIT * (SLOWER if only else 1)
+        try:
+            code = self.start().run(variables, [str(self.trees[side])], self.checkout, arguments, log, limit)
+        except OSError as error:
+            self._own.server = None  # the next file gets another
+            return {name: Outcome("no import", f"the interpreter: {error}")}, {}
+        return self._read(name, rows, log, code, limit)
+
+    def _read(
+        self, name: str, rows: Path, log: Path, code: int | None, limit: float
+    ) -> tuple[dict[str, Outcome], dict[str, Lines]]:
         found: dict[str, Outcome] = {}
+        lines: dict[str, Lines] = {}
         for line in rows.read_text("utf-8").splitlines() if rows.exists() else ():
             row = json.loads(line)
-            if row["test"] not in found or row["outcome"] != "passed":
-                found[row["test"]] = Outcome(row["outcome"], row["text"])
+            if "lines" in row:
+                lines[row["test"]] = row["lines"]
+            elif "elsewhere" in row:
+                found[name] = Outcome("no import", row["elsewhere"])
+            elif row["test"] not in found or (row["outcome"] != "passed" and found[row["test"]].outcome != "failed"):
+                found[row["test"]] = Outcome(row["outcome"], row["text"], _why(row.get("why")))
         if code is None:
-            found[name] = Outcome("late", f"no end in {LIMIT:.0f} s")
-        elif code not in (0, 1, 2, 5) and not found:
+            found[name] = Outcome("late", f"no end in {limit:.0f} s")
+        elif code not in (0, 1, 2, 5) and name not in found:  # a session that died may have left some outcomes
             said = log.read_text("utf-8", "replace").strip().rpartition("\n")[2]
             found[name] = Outcome("no import", f"pytest ended with {code}: {said[-200:]}")
-        return found
+        return found, lines
+
+    def measure(self, files: Sequence[Path], jobs: int) -> dict[str, dict[str, Outcome]]:
+        """Every file on both trees. What the first one loads from outside the tree is loaded once for the others."""
+        outcomes: dict[str, dict[str, Outcome]] = {side: {} for side in self.trees}
+        outcomes["upstream"].update(self.one("upstream", files[0])[0])
+        loaded = self.work / "upstream" / files[0].relative_to(self.checkout).as_posix().replace("/", "-")
+        with contextlib.suppress(OSError, ValueError):
+            self.preloaded = list(json.loads((loaded.with_suffix("") / "loaded.json").read_text("utf-8")))
+        self.close()
+        tasks = [(side, file) for file in files for side in self.trees][1:]
+        with ThreadPoolExecutor(jobs) as pool:
+            for (side, _), (found, _) in zip(tasks, pool.map(lambda task: self.one(*task), tasks), strict=True):
+                outcomes[side].update(found)
+        return outcomes
+
+    def traced(self, tests: Iterable[str], jobs: int) -> dict[str, Lines]:
+        """Lines of the upstream tree that each test executes, by path below the python root; only of tests that pass again."""
+        files: dict[str, list[str]] = defaultdict(list)
+        for test in tests:
+            files[test.partition("::")[0]].append(test)
+        lines: dict[str, Lines] = {}
+        with ThreadPoolExecutor(jobs) as pool:
+            for _, found in pool.map(lambda row: self.one("upstream", self.checkout / row[0], row[1]), files.items()):
+                lines.update(found)
+        return lines
+
+
+def _why(row: Mapping[str, Any] | None) -> Why:
+    return Why(row["refused"], row["where"], tuple(row["asked"]), row["file"], row["told"]) if row else Why()
 
 
 def files_of(checkout: Path, under: Sequence[str]) -> list[Path]:
@@ -89,7 +172,7 @@ def files_of(checkout: Path, under: Sequence[str]) -> list[Path]:
     found: list[Path] = []
     for folder in folders:
         found += [folder] if folder.is_file() else sorted(folder.rglob("test_*.py"))
-    return found
+    return list(dict.fromkeys(found))
 
 
 def run(
@@ -102,42 +185,76 @@ def run(
     device: str = "",
     jobs: int = 1,
     work: Path,
+    gone: Gone | None = None,
+    explain: Explain | None = None,
 ) -> Verdict:
     """Both trees under the checkout's tests. ``upstream`` and ``output`` are python roots.
 
-    ``seconds`` of the verdict is wall time. Raises :class:`pruner.errors.PruneError` when there is no such folder.
+    ``explain`` gets the differences and a way to have tests traced on upstream, and gives a reason for those that are no
+    fault; without it every difference is a problem. ``seconds`` of the verdict is wall time.
+    Raises :class:`pruner.errors.PruneError` when there is no such folder.
     """
     start = time.monotonic()
     for name in under:
         if not (checkout / name).exists():
             raise cannot(name, "PR402", "the checkout has no such folder of tests", "give one with --under")
-    files = files_of(checkout, under)
+    files = files_of(checkout.resolve(), under)
     if not files:
         return Verdict(CHECK, "upstream has no test files here: a release carries none", "not run")
     lack = environment.lacking(python, ("pytest",)) if python is not None else "no interpreter was named"
     if lack or python is None:
         return Verdict(CHECK, f"the interpreter is not fit: {lack}", "not run")
     trees = {"upstream": upstream.resolve(), "output": output.resolve()}
-    peers = Peers(python.absolute(), checkout.resolve(), trees, device, work.resolve())
-    tasks = [(side, file.resolve()) for file in files for side in trees]
-    outcomes: dict[str, dict[str, Outcome]] = {side: {} for side in trees}
-    with ThreadPoolExecutor(jobs) as pool:
-        for (side, _), found in zip(tasks, pool.map(lambda task: peers.one(*task), tasks), strict=True):
-            outcomes[side].update(found)
-    problems, counts, notes = compare(outcomes["upstream"], outcomes["output"])
+    peers = Peers(python.absolute(), checkout.resolve(), trees, device, work.resolve(), gone or Gone())
+    try:
+        outcomes = peers.measure(files, jobs)
+        differences, counts, notes = compare(outcomes["upstream"], outcomes["output"])
+        reasons = explain(differences, lambda tests: peers.traced(tests, jobs)) if explain and differences else {}
+    finally:
+        peers.close()
+    return _verdict(files, device, outcomes["upstream"], (differences, counts, notes), reasons, start)
+
+
+def _verdict(
+    files: Sequence[Path],
+    device: str,
+    upstream: Mapping[str, Outcome],
+    compared: tuple[list[Difference], Counter[str], list[str]],
+    reasons: Mapping[str, Reason],
+    start: float,
+) -> Verdict:
+    differences, counts, notes = compared
+    problems = [str(row) for row in differences if row.test not in reasons]
+    kinds: Counter[str] = Counter()
+    causes: Counter[str] = Counter()
+    explained = []
+    for row in differences:
+        if (reason := reasons.get(row.test)) is not None:
+            kinds[reason.kind] += row.tests
+            causes[reason.rule] += row.tests
+            told = {"test": row.test, "tests": row.tests, "kind": reason.kind, "cause": reason.rule, "why": reason.text}
+            explained.append({**told, "upstream": row.up.outcome if row.up else "", "difference": str(row)})
     shown = ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
     covered = f"{len(files)} files, {device or 'no device'}: equal in both: {shown or 'nothing'}"
     if notes:
         covered += f"; {len(notes)} of them with another text"
-    if problems:
-        covered += f"; {len(problems)} problem{'s' if len(problems) > 1 else ''}"
-    shut = [
-        row for test, row in sorted(outcomes["upstream"].items()) if "::" not in test and row.outcome == "no import"
-    ]
+    if kinds:
+        by = ", ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(kinds.items(), key=lambda r: (-r[1], r[0])))
+        covered += f"; {sum(kinds.values())} explained ({by})"
+    if problems or kinds:
+        covered += f"{', ' if kinds else '; '}{len(problems)} problem{'s' if len(problems) != 1 else ''}"
+    shut = [row for test, row in sorted(upstream.items()) if "::" not in test and row.outcome == "no import"]
     few = 2 * len(shut) > len(files)
     if few:  # what fails alike before any test shows nothing of the trees
-        covered += (
-            f"; upstream imports {len(files) - len(shut)} of {len(files)} files here, first: {shut[0].text[:200]}"
-        )
+        opened = len(files) - len(shut)
+        covered += f"; upstream imports {opened} of {len(files)} files here, first: {shut[0].text[:200]}"
     result = "refuted" if problems else "passed" if counts and not few else "not run"
-    return Verdict(CHECK, covered, result, tuple((problems or notes)[:SHOWN]), round(time.monotonic() - start, 1))
+    figures: dict[str, Any] = {"equal": dict(sorted(counts.items())), "problems": problems}
+    if explained:
+        figures |= {
+            "explained": explained,
+            "kinds": dict(sorted(kinds.items())),
+            "causes": dict(sorted(causes.items())),
+        }
+    seconds = round(time.monotonic() - start, 1)
+    return Verdict(CHECK, covered, result, tuple((problems or notes)[:SHOWN]), seconds, figures)

@@ -1,0 +1,188 @@
+"""Why a test of upstream's has another outcome on the output, where that is what the rules ask for.
+
+- ``refused``: the generated guard said no, with the rule;
+- ``gone``: the test itself, and no frame of the tree, asks for a module or name that the ledger says went;
+- ``executes``: run once more on upstream, it executes lines of functions that a fact or a rule took (:mod:`pruner.pipeline.trace`).
+
+A line of which only a decided test went (``if is_hip():``) explains nothing: both trees pass it by. A test that executes a
+line that is gone for no rule's reason is never explained by the last: that line is a fault until somebody shows otherwise.
+
+Blind to which of the lines made the difference: a test that executes what a rule took may differ for another reason.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from pruner.pipeline import severed
+from pruner.pipeline.answers import Answers
+from pruner.pipeline.trace import Trace, module_of
+from pruner.verify import peers
+from pruner.verify.peers import Difference, Reason
+
+RULE = re.compile(r"\(rule ([\w.-]+), ([^()\n]+:\d+)\)")
+NAMED = frozenset({"function", "class", "variable", "method", "def", "import", "registration", "declaration"})
+
+
+class Explained:
+    """Reasons by the ledger of the run that made the output. ``trace`` judges executed lines."""
+
+    def __init__(self, answers: Answers, trace: Trace) -> None:
+        self.trace = trace
+        self.root = str(answers.graph["root"])
+        self.parts: Mapping[str, list[list[int]]] = answers.graph.get("folded", {})
+        self.causes: list[dict[str, Any]] = answers.graph.get("causes", [])
+        self.modules: dict[str, dict[str, Any]] = {}
+        self.names: dict[str, dict[str, Any]] = {}
+        self.entries: list[tuple[str, str, dict[str, Any]]] = []  # path, key, removal
+        for row in answers.removals():
+            if not row["path"].endswith(".py") or not row["path"].startswith(self.root):
+                continue
+            module = module_of(row["path"].removeprefix(self.root).lstrip("/"))
+            if row["what"] == "file":
+                self.modules[module] = row
+            elif row["what"] == "entry" and row["cause"]["rules"]:
+                self.entries.append((row["path"], row["name"].rpartition("[")[2].rstrip("]"), row))
+            elif row["what"] in NAMED and row["name"]:
+                name = row["name"]
+                self.names[name if name.startswith(f"{module}.") else f"{module}.{name}"] = row
+        folders = {name.rpartition(".")[0] for name in self.modules}
+        for folder in sorted(folders - set(self.modules)):  # of a package without __init__.py the files went
+            below = [row for name, row in sorted(self.modules.items()) if name.startswith(f"{folder}.")]
+            kept = any(path.startswith(f"{self.root}/{folder.replace('.', '/')}/") for path in answers.graph["lines"])
+            if folder and not kept:
+                self.modules[folder] = below[0]
+        self.next = answers.severed()
+        self.rows = {_key(row): row for row in answers.removals()}
+        self._tests: dict[str, set[int]] = {}
+
+    def gone(self) -> peers.Gone:
+        """What tests may ask for in vain."""
+        return peers.Gone(frozenset(self.modules), frozenset(self.names))
+
+    def __call__(
+        self, differences: Sequence[Difference], traced: Callable[[Sequence[str]], Mapping[str, peers.Lines]]
+    ) -> dict[str, Reason]:
+        """Reasons by test; those without one are faults until shown otherwise."""
+        found: dict[str, Reason] = {}
+        for row in differences:
+            if (reason := self.refused(row) or self.asked(row) or self.looked_up(row)) is not None:
+                found[row.test] = reason
+        rest = [row.test for row in differences if row.test not in found and "::" in row.test and row.up and row.out]
+        for test, lines in traced(rest).items() if rest else ():
+            if (reason := self.executed(lines)) is not None:
+                found[test] = reason
+        return found
+
+    def refused(self, row: Difference) -> Reason | None:
+        """By the guard, with the rule that it names."""
+        rule = RULE.search(row.out.why.refused) if row.out is not None else None
+        return Reason("refused", rule[1], f"refused by rule {rule[1]} ({rule[2]})") if rule else None
+
+    def asked(self, row: Difference) -> Reason | None:
+        """By the test's own demand for what is gone."""
+        if row.out is None or row.out.why.where != "test":
+            return None
+        for name in row.out.why.asked:
+            parts = name.split(".")
+            above = [".".join(parts[:cut]) for cut in range(len(parts), 0, -1)]
+            removal = self.names.get(name) or next((self.modules[one] for one in above if one in self.modules), None)
+            if removal is not None:
+                cause = removal["cause"]
+                told = "; ".join(cause["chain"]) or ", ".join(cause["rules"]) or cause["kind"]
+                rule = ", ".join(cause["rules"]) or self._severed(removal) or cause["kind"]
+                return Reason("gone", rule, f"the test asks for {name}, gone because {told}")
+        return None
+
+    def looked_up(self, row: Difference) -> Reason | None:
+        """By an entry that a rule took from a table: the file that holds the table says that it does not know the key."""
+        why = row.out.why if row.out is not None else peers.Why()
+        words = {word.strip("'\"").lower() for word in re.findall(r"'[^']+'|\"[^\"]+\"|[\w.-]+", why.told)}
+        for path, key, removal in self.entries:
+            if why.file and path == f"{self.root}/{why.file}".lstrip("/") and key.lower() in words:
+                rule = ", ".join(removal["cause"]["rules"])
+                return Reason("gone", rule, f"the test asks for the entry {key} of {path}, which {rule} took")
+        return None
+
+    def _severed(self, row: Mapping[str, Any]) -> str:
+        """The rule at the end of what used a definition that nothing reaches any more."""
+        for name in severed.chain(self.next, _key(row)):
+            if name not in self.rows:
+                return name.partition(" (")[0]
+            if rules := self.rows[name]["cause"]["rules"]:
+                return ", ".join(rules)
+        return ""
+
+    def executed(self, lines: Mapping[str, Iterable[int]]) -> Reason | None:
+        """By lines that it executes upstream and that a fact or a rule took."""
+        prefix = f"{self.root}/" if self.root else ""
+        causes: Counter[str] = Counter()
+        places: dict[str, str] = {}
+        for path, line, name, cause in self.trace.classes({f"{prefix}{path}": rows for path, rows in lines.items()}):
+            if name == "missing":
+                return None
+            if name in ("edited", "folded") and line in self.tests(path):
+                continue
+            if name in ("decided", "unused") and self.fact_asked(path, line, set()):
+                continue
+            if name == "edited":
+                cause = self.folded(path, line)
+            if name in ("edited", "folded", "decided", "unused") and cause:
+                causes[cause] += 1
+                places.setdefault(cause, f"{path}:{line}")
+        if not causes:
+            return None
+        rule, count = max(causes.items(), key=lambda item: (item[1], item[0]))
+        more = f", and lines of {len(causes) - 1} more" if len(causes) > 1 else ""
+        return Reason("executes", rule, f"executes {places[rule]} ({count} lines) that {rule} took{more}")
+
+    def fact_asked(self, path: str, line: int, seen: set[tuple[str, str]]) -> bool:
+        """Is the line in a function that a fact speaks of, or one that only such functions and decided tests use here?
+
+        Asking costs nothing: where the answer was not the fact's, other lines ran that are gone.
+        """
+        row = self.trace.innermost(path, line)
+        if row is None or row.what == "entry":
+            return False
+        owner = self.trace.owner(path, line, row)
+        if f"{self.trace.module(path)}.{owner}" in self.trace.subjects or (path, owner) in seen:
+            return True
+        seen.add((path, owner))
+        ran = [use for use in self.trace.uses(path, owner) if use[1] in self.trace.ran.get(use[0], ())]
+        return bool(owner and ran) and all(
+            line in self.tests(user) or self.fact_asked(user, line, seen) for user, line in ran
+        )
+
+    def folded(self, path: str, line: int) -> str:
+        """The rules that folded a part of a line that stays otherwise."""
+        rows = [row for row in self.parts.get(path, ()) if row[0] <= line <= row[1]]
+        for row in sorted(rows, key=lambda row: row[1] - row[0]):
+            if rules := self.causes[row[2]]["rules"]:
+                return ", ".join(rules)
+        return ""
+
+    def tests(self, path: str) -> set[int]:
+        """Lines that hold tests of ``if``, ``while`` and ``assert`` and nothing else."""
+        if path not in self._tests:
+            lines: set[int] = set()
+            bodies: set[int] = set()
+            try:
+                tree = ast.parse(self.trace.text(path).data)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                tree = ast.Module([], [])
+            for node in ast.walk(tree):
+                if isinstance(node, ast.If | ast.While):
+                    lines.update(range(node.lineno, (node.test.end_lineno or node.lineno) + 1))
+                    bodies.update(one.lineno for one in [*node.body, *node.orelse] if not isinstance(one, ast.If))
+                elif isinstance(node, ast.Assert):
+                    lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            self._tests[path] = lines - bodies
+        return self._tests[path]
+
+
+def _key(row: Mapping[str, Any]) -> str:
+    return severed.key(row["path"], row["lines"][0], row["lines"][1], row["name"])
