@@ -15,7 +15,8 @@ from pruner.verify.behaviour import CHECKS, Design, run
 from pruner.verify.behaviour.judge_arguments import Arguments
 from pruner.verify.behaviour.judge_surface import EQUAL, Surface
 from pruner.verify.behaviour.licence import Licences
-from pruner.verify.behaviour.probe.describe import unions
+from pruner.verify.behaviour.probe.arguments import failed
+from pruner.verify.behaviour.probe.describe import Describer, unions
 from pruner.verify.behaviour.statics import Side
 
 STAGES = {"": ("modules", "client")}
@@ -128,6 +129,13 @@ def test_a_refusal_names_a_rule_that_speaks(tmp_path: Path) -> None:
     failure = {"error": "Refused", "text": "device is 'cpu' (rule amd.device, amd.yaml:3)", "where": "guard.py:1"}
     assert list(judge.judge({gone: {}}, {gone: {"failure": failure}})) == []
     assert judge.refused == [f"{gone}: refused by amd.device"]
+    # A sentence that is too long to be described whole is seen whole beside it, wherever the resolution ended.
+    describer = Describer({})
+    for part in ("", "model"):
+        error = ValueError("architectures " + "'Long' " * 20 + "(rule amd.device, amd.yaml:3); " + "to have it, " * 40)
+        row = failed(error, describer)
+        assert "rule" not in row["failure"]["text"] and "rule" in row["shown"]
+        assert list(judge.judge({gone: {}}, {gone: {part: row} if part else row})) == []
     for text, says in (("(rule other, amd.yaml:3)", "names no rule"), ("", "is not refused")):
         row = {"failure": {**failure, "text": text}} if text else {"model": {}}
         assert says in next(judge.judge({gone: {}}, {gone: row}))

@@ -75,7 +75,7 @@ def refusal(row: dict[str, Any]) -> str:
     for part in (row.get("model") or {}, row.get("checked") or {}, row.get("prepared") or {}):
         for held in (part, (part.get("architecture") or {}) if isinstance(part, dict) else {}):
             if isinstance(held, dict) and "failure" in held:
-                return str(held["failure"]["text"]) or str(held["failure"]["error"])
+                return f"{held.get('shown') or ''} {held['failure']['text'] or held['failure']['error']}".strip()
     return ""
 
 

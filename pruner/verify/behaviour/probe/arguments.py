@@ -16,7 +16,7 @@ from typing import Any
 from . import forks
 from .argument_sets import REMOVED, SETS
 from .checkpoints import CHECKPOINTS
-from .describe import Describer
+from .describe import LONGEST, Describer
 
 LIMIT = 240.0  # seconds for one set, which needs two; a busy machine must not look like a tree that hangs
 ALWAYS = "--random-seed 1 --skip-tokenizer-init --host 127.0.0.1 --port 31999"
@@ -77,7 +77,14 @@ def attempt(step: Callable[[], Any], describer: Describer) -> Any:
     try:
         return step()
     except (Exception, SystemExit) as error:
-        return {"failure": describer.failure(error)}
+        return failed(error, describer)
+
+
+def failed(error: BaseException, describer: Describer, last: str = "") -> dict[str, Any]:
+    """An exception and what a person saw of it: what a parser printed ``last``, or a text that is too long to be described whole."""
+    text = str(error)
+    shown = last or (text if len(text) > LONGEST else "")
+    return {"failure": describer.failure(error), **({"shown": describer.whole(shown)} if shown else {})}
 
 
 def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
@@ -95,7 +102,7 @@ def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
             args = module.prepare_server_args(list(words))
         except (Exception, SystemExit) as error:
             last = shown.getvalue().strip().rpartition("\n")[2] if isinstance(error, SystemExit) else ""
-            return {"failure": describer.failure(error), "shown": describer.whole(last)}
+            return failed(error, describer, last)
     row["arguments"] = state(args, describer)
     view = getattr(module, "resolved_view", lambda value: value)(args)
     names = [f.name for f in dataclasses.fields(args)]
