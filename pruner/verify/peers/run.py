@@ -155,8 +155,12 @@ class Peers:
             files[test.partition("::")[0]].append(test)
         lines: dict[str, Lines] = {}
         with ThreadPoolExecutor(jobs) as pool:
-            for _, found in pool.map(lambda row: self.one("upstream", self.checkout / row[0], row[1]), files.items()):
-                lines.update(found)
+            for again, found in pool.map(
+                lambda row: self.one("upstream", self.checkout / row[0], row[1]), files.items()
+            ):
+                lines.update(
+                    {test: rows for test, rows in found.items() if test in again and again[test].outcome == "passed"}
+                )
         return lines
 
 
