@@ -34,7 +34,7 @@ KEPT = {
     "Qwen2ForCausalLM": ("sglang/srt/models/qwen2.py", "EntryClass"),
     "LowConfidence": ("sglang/srt/dllm/algorithm/low_confidence.py", "Algorithm"),
     "DFLASH": ("sglang/srt/speculative/spec_info.py", "DFlashWorkerV2"),
-    "hpc_ops": ("sglang/srt/layers/moe/moe_runner/runner.py", "HpcOpsRunnerCore"),
+    "hpc_ops": ("sglang/srt/layers/moe/moe_runner/hpc_ops.py", "class HpcOpsMoeQuantInfo"),
 }
 
 

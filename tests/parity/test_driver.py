@@ -146,7 +146,7 @@ def test_a_removed_modality_is_refused_as_stated() -> None:
 def test_the_sentence_is_that_of_the_generated_module() -> None:
     """The pattern fits what the module says, so that a change of its words is noticed here."""
     space: dict[str, Any] = {}
-    exec(guard.render(Policy(), Answers(gone={"d": {"*": ("r", "a rule with `keep: [a]`")}})), space)
+    exec(guard.render(Policy(), Answers(gone={"d": {"*": ("r", "a rule with `keep: [a]`", ())}})), space)
     space["RULES"]["r"] = "rule r, rules/a.yaml:3"
     assert SENTENCE_PATTERN.search(space["_refusal"]("image_data", "x", None, "d", "r"))
 
