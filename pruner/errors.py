@@ -57,6 +57,11 @@ def cannot(file: str, code: str, text: str, advice: str = "", line: int = 0, col
     return PruneError(Diagnostic(file, line, column, "error", code, text, advice))
 
 
+def shortened(text: str) -> str:
+    """A path as a message can hold it: both ends of a long one."""
+    return text if len(text) <= 120 else f"{text[:50]}...{text[-50:]}"
+
+
 LONGEST = 255
 """Bytes that a file name may have where nothing else is known: NAME_MAX of Linux's file systems."""
 PATH = 4095

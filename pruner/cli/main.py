@@ -20,7 +20,7 @@ from pruner.cli import parity, peers, pictures, places, questions, releases, rev
 from pruner.cli.commands import prune
 from pruner.cli.options import unwritten
 from pruner.console import Screen
-from pruner.errors import ExitCode, PruneError, cannot
+from pruner.errors import ExitCode, PruneError, cannot, shortened
 
 INTERRUPTED = 130
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -70,8 +70,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG and error.filename is not None:  # of what lies below a folder of an option
             name = os.fsdecode(error.filename)
-            shown = name if len(name) <= 120 else f"{name[:50]}...{name[-50:]}"
-            fault = cannot(shown, "PR310", f"{len(os.fsencode(name))} bytes: {error.strerror}", "name a shorter folder")
+            text = f"{len(os.fsencode(name))} bytes: {error.strerror}"
+            fault = cannot(shortened(name), "PR310", text, "name a shorter folder")
             Screen().diagnostics(fault.diagnostics)
             return ExitCode.CANNOT_RUN
         if error.errno not in FULL or error.filename is not None:

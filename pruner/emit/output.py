@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from pruner.emit.lock import place
 from pruner.emit.swap import move_tree, write_tree
-from pruner.errors import cannot, too_long
+from pruner.errors import cannot, shortened, too_long
 from pruner.model import Outcome, Snapshot, SourceFile
 
 MANIFEST = "PRUNED.json"
@@ -58,17 +58,12 @@ def check_paths(root: Path, output: Path, reports: Path | None) -> None:
             raise cannot(str(folder), "PR303", text, "name a folder, as in build/generated")
         fault = too_long(str(folder), LONGEST) or too_long(str(place(folder)), LONGEST)
         if fault:
-            raise cannot(_short(folder), "PR303", fault, "name a shorter one")
+            raise cannot(shortened(str(folder)), "PR303", fault, "name a shorter one")
     for one, left, other, right in pairs:
         inner, outer = place(left), place(right)
         if inner == outer or outer in inner.parents or inner in outer.parents:
             advice = "name two folders of which neither holds the other"
             raise cannot(str(left), "PR303", f"the {one} and the {other} folder ({right}) overlap", advice)
-
-
-def _short(folder: Path) -> str:
-    text = str(folder)
-    return text if len(text) <= 120 else f"{text[:50]}...{text[-50:]}"
 
 
 def emit_output(

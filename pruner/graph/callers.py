@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pruner.graph.live import Marker
 
 _MAPPINGS = (".f_globals", ".f_locals")
-_ASKING = (".get", ".pop", ".setdefault", ".__getitem__")
+ASKING = (".get", ".pop", ".setdefault", ".__getitem__")
 _STACK = frozenset({"._getframe", ".currentframe", ".stack", ".f_back", "_getframe", "currentframe", "stack"})
 ANY = "*"
 
@@ -94,7 +94,7 @@ def _key(path: tuple[str, ...], at: int) -> str:
     if after[:1] and after[0][0] == "[":
         found = constants(after[0])
     else:
-        found = constants(after[1]) if after[1:] and after[0] in _ASKING and after[1][0] == "(" else ()
+        found = constants(after[1]) if after[1:] and after[0] in ASKING and after[1][0] == "(" else ()
     return found[0] if found and isinstance(found[0], str) else ANY
 
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pruner.graph.callers import Callers, mentions
+from pruner.graph.callers import ASKING, Callers, mentions
 from pruner.model.ir import Expr, Stmt, constants, line_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 LOOKS = frozenset({"modules", "getmodule", "__globals__", "f_globals", "f_locals"})
 """Attribute names by which code comes to a module that nothing names there."""
 _TABLE = "sys.modules"
-_ASKING = (".get", ".pop", ".setdefault", ".__getitem__")
 
 
 class Held:
@@ -325,7 +324,7 @@ class Held:
         self, name: str, rest: tuple[str, ...], pos: int, found: list[tuple[str, int]], vague: list[int]
     ) -> None:
         """Note the module that a chain of ``sys.modules`` names with a constant, or that it may be any."""
-        table = name == _TABLE or (name.startswith(_TABLE + ".") and name[len(_TABLE) :] in _ASKING)
+        table = name == _TABLE or (name.startswith(_TABLE + ".") and name[len(_TABLE) :] in ASKING)
         keys = constants(rest[0]) if table and rest else ()
         if keys:
             if isinstance(keys[0], str) and keys[0] in self.marker.table.paths:

@@ -374,7 +374,7 @@ class Marker:
             elif self.is_named(name) or (method.stmt[4] and any(p.fullmatch(name) for p in self.stored)):
                 self._live_method(module, item, method, self._named_by.get(name, ("", 0)), "named")
             elif name in self._outside:
-                self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "outside")
+                self._live_method(module, item, method, ("", method.stmt[1]), "outside")
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
 
@@ -440,9 +440,7 @@ class Marker:
                 self._outside |= names
                 for name in [name for name in self._waiting if name in names]:
                     for module, item, method in self._waiting.pop(name):
-                        self._live_method(
-                            module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "outside"
-                        )
+                        self._live_method(module, item, method, ("", method.stmt[1]), "outside")
 
     def is_early(self, module: str, item: Item, method: Method | None = None) -> bool:
         """True when code at import may call the function, or the method of the class."""

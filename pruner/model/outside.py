@@ -49,5 +49,5 @@ def names(group: str) -> frozenset[str]:
 
 def asked(modules: Iterable[str]) -> frozenset[str]:
     """The names that count when these modules outside the tree are imported."""
-    found = {INTERPRETER, *(group for top in {name.partition(".")[0] for name in modules} for group in groups(top))}
+    found = {INTERPRETER, *(group for module in modules for group in groups(module))}
     return frozenset().union(*(names(group) for group in found))

@@ -128,8 +128,8 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
                 row["result"] = "unstable" if common or not own else "differs"
                 row["rounds"] = {"upstream": len(left), "output": len(right), "common": common}
                 row["differences"] = list(differences(left[0], right[0]))[:SHOWN]
-                if changed := varied(right):
-                    row["output itself"] = changed
+                if own_output := varied(right):
+                    row["output itself"] = own_output
             if not own:
                 row["upstream itself"] = varied(left)
         groups[name] = row

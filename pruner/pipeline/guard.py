@@ -138,7 +138,7 @@ def options(guard, parser):
 def _refusal(label, value, allowed, domain, rule):
     """One sentence, or "" when the value may be asked for."""
     if allowed is not None:
-        if any(type(value) is type(one) and value == one for one in allowed):
+        if _among(value, allowed):
             return ""
         wanted = " or ".join(repr(one) for one in allowed)
         return (
@@ -162,8 +162,12 @@ def _refusal(label, value, allowed, domain, rule):
 def _others(label, value):
     """Rules whose facts refuse the same value elsewhere: what widens one guard alone is refused by the next."""
     rows = [row for guard in GUARDS.values() for row in guard[3] if row[1] == label and row[2] is not None]
-    refusing = (row[4] for row in rows if not any(type(value) is type(one) and value == one for one in row[2]))
-    return list(dict.fromkeys(refusing))
+    return list(dict.fromkeys(row[4] for row in rows if not _among(value, row[2])))
+
+
+def _among(value, allowed):
+    """Is it one of the values, of the same type?"""
+    return any(type(value) is type(one) and value == one for one in allowed)
 
 
 def _read(value, chain):
@@ -194,7 +198,7 @@ def _check_facts():
             low, high = values
             fits = type(value) is int and (low is None or value >= low) and (high is None or value <= high)
         else:
-            fits = any(type(value) is type(one) and value == one for one in values)
+            fits = _among(value, values)
         if not fits:
             raise _quiet(
                 RefusedByPrune(

@@ -10,11 +10,10 @@ from pruner import verify
 from pruner.model import Policy, Snapshot, Verdict
 from pruner.pipeline import remembered
 from pruner.pipeline.ahead import Ahead
+from pruner.pipeline.load import FEW
 from pruner.verify.discard import counts_taken
 from pruner.verify.early import Early
 from pruner.verify.rules import take_read
-
-_FEW = 200  # Python files of a tree for which the checks are ready before a process is
 
 
 class Judging:
@@ -40,7 +39,7 @@ class Judging:
     def begin(self) -> None:
         """There is work for a while: start the process."""
         files = sum(file.path.endswith(".py") for file in self.snapshot.files)
-        if self.jobs > 1 and self.facts is None and files > _FEW:
+        if self.jobs > 1 and self.facts is None and files > FEW:
             self._early = Early(self.snapshot.root, self.rules, self.snapshot.python_root)
 
     def rested(self, modules: list[str]) -> None:

@@ -18,6 +18,8 @@ from pruner.pipeline.ahead import step_back
 from pruner.scan import summary as scan
 from pruner.scan.summary import Summary
 
+FEW = 200
+"""Python files of a tree that are read before processes for it have started."""
 _SOME = 50  # modules: before that many the workers have hardly begun
 _NICE = 5  # steps: marking is one thread's work, and with two helpers on two processors it got two thirds of one
 _ENCODING = "its encoding is not UTF-8"
@@ -86,7 +88,7 @@ class Loader:
         self.rested: Callable[[list[str]], None] = lambda modules: None
         self._pending = 0  # files that are with the workers, or wait for them
         self._resting = False
-        if jobs > 1 and len(self.paths) > 200:
+        if jobs > 1 and len(self.paths) > FEW:
             self._pool = ProcessPoolExecutor(
                 jobs, multiprocessing.get_context("fork"), initializer=step_back, initargs=(os.getpid(), _NICE)
             )

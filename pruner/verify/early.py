@@ -49,7 +49,6 @@ class Early:
             finally:
                 os._exit(status)
         theirs.close()
-        self._told = False
 
     def warm(self, modules: Iterable[str], parsed: dict[str, Any] | None = None) -> None:
         """Have modules of upstream read; ``parsed``: what :func:`pruner.verify.rules.read_ahead` gave."""

@@ -49,9 +49,8 @@ class Liveness:
         self.attributes = _index(surveys, "attributes")
         self.plain = _index(surveys, "plain")
         self.beyond: dict[str, list[Survey]] = {}  # attributes behind a name that a module of the tree binds
-        own = {name.partition(".")[0] for name in world.tree.modules}
-        imported = {row.target for survey in surveys for row in survey.imports}
-        self.outside = outside.asked(name for name in imported if name.partition(".")[0] not in own)
+        imported = {row.target.partition(".")[0] for survey in surveys for row in survey.imports}
+        self.outside = outside.asked(imported - world.tree.tops)
         self.members = {name for row in surveys for name in row.members}
         self.identifiers = {name for row in surveys for name in row.identifiers}
         self.telling = Telling(surveys, self.getters.patterns, self.classes)

@@ -36,11 +36,13 @@ class Place:
         self.rules.write_text(RULES)
         self.output = base / "out"
 
+    def usual(self, upstream: str | None = None) -> list[str]:
+        """All that a run is given but where to write."""
+        given = ["--rules", str(self.rules), "--upstream", upstream or str(self.tree)]
+        return [*given, "-j", "1", "--cache", str(self.base / "cache")]
+
     def run(self, upstream: str | None = None) -> int:
-        return main(
-            ["--rules", str(self.rules), "--upstream", upstream or str(self.tree), "--output", str(self.output)]
-            + ["--reports", str(self.base / "reports"), "-j", "1", "--cache", str(self.base / "cache")]
-        )
+        return main([*self.usual(upstream), "--output", str(self.output), "--reports", str(self.base / "reports")])
 
     def state(self) -> dict[str, bytes]:
         return {
@@ -357,23 +359,13 @@ def test_a_name_that_no_file_can_have_is_one_message(
 def test_a_name_leaves_room_for_those_beside_it(place: Place, capsys: pytest.CaptureFixture[str], option: str) -> None:
     """``.NAME.refuted.pruning`` must be a name as well: found before anything is read, not when the tree is written."""
     before = place.state()
-    arguments = [
-        "--rules",
-        str(place.rules),
-        "--upstream",
-        str(place.tree),
-        "--cache",
-        str(place.base / "cache"),
-        "-j",
-        "1",
-    ]
     for length, code in ((237, 0), (238, 2), (255, 2)):
         named = {
             "--output": str(place.base / "new"),
             "--reports": str(place.base / "r"),
             option: str(place.base / ("z" * length)),
         }
-        assert main([*arguments, *(word for pair in named.items() for word in pair)]) == code
+        assert main([*place.usual(), *(word for pair in named.items() for word in pair)]) == code
         error = capsys.readouterr().err
         assert "Traceback" not in error and ("PR303" in error) == bool(code)
     assert place.state() == before
@@ -384,17 +376,7 @@ def test_a_deep_folder_is_no_traceback(place: Place, capsys: pytest.CaptureFixtu
     deep = str(place.base)
     while len(deep) < 4050:
         deep += "/" + "d" * min(200, 4070 - len(deep))
-    arguments = [
-        "--rules",
-        str(place.rules),
-        "--upstream",
-        str(place.tree),
-        "--cache",
-        str(place.base / "cache"),
-        "-j",
-        "1",
-    ]
-    assert main([*arguments, "--output", deep, "--reports", str(place.base / "r")]) == 2
+    assert main([*place.usual(), "--output", deep, "--reports", str(place.base / "r")]) == 2
     error = capsys.readouterr().err
     assert "Traceback" not in error and len(re.findall(r"error PR3\d\d", error)) == 1
 
