@@ -66,8 +66,7 @@ class Judging:
 
     def _check(self, tree: Path) -> list[Verdict]:
         if self._early is not None:
-            early, self._early = self._early, None
-            found = early.run(tree, self.jobs, self.checks, counts_taken())
+            found = self._early.run(tree, self.jobs, self.checks, counts_taken())
             if found is not None:
                 return found
         return verify.run(
@@ -81,7 +80,6 @@ class Judging:
         )
 
     def close(self) -> None:
-        """End the process, if it was not asked."""
+        """End the process."""
         if self._early is not None:
             self._early.close()
-            self._early = None

@@ -4,13 +4,15 @@ What a module of upstream binds is asked by each of the verifier's processes, an
 is one thread's work and leaves a processor idle towards its end: this process then parses what the run has looked at,
 and the verifier's workers, which are forked from it, have it all.
 
-The process is forked before the run holds much memory and while nothing else of it is at work. It answers once and is
-killed, which nobody waits for: the system needs a part of a second to take its memory back.
+The process is forked before the run holds much memory and while nothing else of it is at work. It answers once and ends,
+which is waited for when the run ends: by then the system has its memory back, and who measures the run counts only the
+processes that were waited for.
 """
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import os
 import signal
 from collections import deque
@@ -27,14 +29,11 @@ from pruner.verify.driver import Ready, make_ready, run
 from pruner.verify.rules import take_read
 from pruner.verify.workers import die_with
 
-_ended: list[int] = []  # processes that were killed and not yet seen to be gone
-
 
 class Early:
     """The process. ``upstream``, ``rules`` and ``python_root`` are those of :func:`pruner.verify.run`."""
 
     def __init__(self, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
-        _ended[:] = [pid for pid in _ended if not _gone(pid)]
         self._pipe, theirs = Pipe()
         parent = os.getpid()
         self._process = os.fork()
@@ -49,6 +48,7 @@ class Early:
             finally:
                 os._exit(status)
         theirs.close()
+        self._answered = False
 
     def warm(self, modules: Iterable[str], parsed: dict[str, Any] | None = None) -> None:
         """Have modules of upstream read; ``parsed``: what :func:`pruner.verify.rules.read_ahead` gave."""
@@ -68,8 +68,7 @@ class Early:
             answer = self._pipe.recv()
         except (EOFError, OSError):
             return None
-        finally:
-            self.close()
+        self._answered = True
         if isinstance(answer, BaseException):
             raise answer
         return list(answer)
@@ -81,19 +80,16 @@ class Early:
         return False
 
     def close(self) -> None:
-        """End the process."""
-        if self._process:
+        """See the end of the process; of one that has not answered now."""
+        if not self._process:
+            return
+        if not self._answered:
             with suppress(ProcessLookupError):
                 os.kill(self._process, signal.SIGKILL)
-            _ended.append(self._process)
-            self._process = 0
-            self._pipe.close()
-
-
-def _gone(pid: int) -> bool:
-    with suppress(ChildProcessError):
-        return os.waitpid(pid, os.WNOHANG)[0] != 0
-    return True
+        with suppress(ChildProcessError):
+            os.waitpid(self._process, 0)
+        self._process = 0
+        self._pipe.close()
 
 
 def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
@@ -126,4 +122,6 @@ def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root:
                 pipe.send(run(upstream, output, rules, python_root=python_root, jobs=jobs, checks=checks, ready=ready))
             except BaseException as error:
                 pipe.send(error)
+            for worker in multiprocessing.active_children():
+                worker.join()
             return

@@ -63,6 +63,7 @@ def test_it_says_what_the_verifier_says(trees: tuple[Path, Path, Path], warm: li
     assert said(found) == said(verify.run(up, out, [rules], jobs=2))
     assert any(row.result == "refuted" for row in found or ()) is wrong
     assert early.run(out, 2, None) is None  # it answers once
+    early.close()
 
 
 def test_what_the_verifier_raises_is_raised(trees: tuple[Path, Path, Path]) -> None:
@@ -77,6 +78,24 @@ def test_what_the_verifier_raises_is_raised(trees: tuple[Path, Path, Path]) -> N
     assert raised.value.diagnostics[0].code == "PR403"
 
 
+def test_what_it_used_is_counted(trees: tuple[Path, Path, Path]) -> None:
+    """Time and memory of a run are those of the processes that were waited for: this one and its workers are among them."""
+    up, out, rules = trees
+    program = (
+        "import resource, time; from pathlib import Path; from pruner.verify import early, world\n"
+        "held = []\nplain = world.World.names\n"
+        "def names(self, module):\n"
+        "    if not held: held.append(bytearray(b'x') * (400 << 20))\n"
+        "    return plain(self, module)\n"
+        "world.World.names = names\n"
+        f"e = early.Early(Path({str(up)!r}), [Path({str(rules)!r})], ''); e.warm(['app']); time.sleep(3)\n"
+        f"assert e.run(Path({str(out)!r}), 2, None)\n"
+        "e.close()\nprint(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert int(done.stdout) > 400, done.stderr
+
+
 def test_one_that_died_gives_no_answer(trees: tuple[Path, Path, Path]) -> None:
     up, out, rules = trees
     early = Early(up, [rules], "")
@@ -84,6 +103,7 @@ def test_one_that_died_gives_no_answer(trees: tuple[Path, Path, Path]) -> None:
     time.sleep(0.2)
     early.warm(["app"])
     assert early.run(out, 2, None) is None
+    early.close()
 
 
 def test_it_ends_with_the_run(trees: tuple[Path, Path, Path]) -> None:
@@ -97,7 +117,8 @@ def test_it_ends_with_the_run(trees: tuple[Path, Path, Path]) -> None:
     os.kill(pid, 0)
     early.close()
     early.close()
-    until(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
     program = (
         "import sys, time; from pathlib import Path; from pruner.verify.early import Early\n"
         f"e = Early(Path({str(up)!r}), [Path({str(rules)!r})], ''); e.warm(['app']); print(e._process, flush=True)\n"
