@@ -2,7 +2,10 @@
 
 - ``refused``: the generated guard said no, with the rule;
 - ``gone``: the test itself, and no frame of the tree, asks for a module or name that the ledger says went;
-- ``executes``: run once more on upstream, it executes lines of functions that a fact or a rule took (:mod:`pruner.pipeline.trace`).
+- ``executes``: run once more on upstream, it executes lines of functions that a fact or a rule took (:mod:`pruner.pipeline.trace`);
+- ``entries``: run once more on upstream with the entries taken out of their tables that a rule took and that the test's own
+  functions name, it has the outcome, and the words, that it has on the output: ``ask({"parser": "two"}).field``, where the
+  server answers an unknown parser with an error, whose missing field is all that the test sees.
 
 A line of which only a decided test went (``if is_hip():``) explains nothing: both trees pass it by. A test that executes a
 line that is gone for no rule's reason is never explained by the last: that line is a fault until somebody shows otherwise.
@@ -15,7 +18,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pruner.pipeline import severed
@@ -64,18 +67,25 @@ class Explained:
         """What tests may ask for in vain."""
         return peers.Gone(frozenset(self.modules), frozenset(self.names))
 
-    def __call__(
-        self, differences: Sequence[Difference], traced: Callable[[Sequence[str]], Mapping[str, peers.Lines]]
-    ) -> dict[str, Reason]:
+    def __call__(self, differences: Sequence[Difference], again: peers.Again) -> dict[str, Reason]:
         """Reasons by test; those without one are faults until shown otherwise."""
         found: dict[str, Reason] = {}
         for row in differences:
             if (reason := self.refused(row) or self.asked(row) or self.looked_up(row)) is not None:
                 found[row.test] = reason
         rest = [row.test for row in differences if row.test not in found and "::" in row.test and row.up and row.out]
-        for test, lines in traced(rest).items() if rest else ():
-            if (reason := self.executed(lines)) is not None:
+        named: dict[str, list[dict[str, Any]]] = {}
+        for test, ran in again.traced(rest).items() if rest else ():
+            if (reason := self.executed(ran.lines)) is not None:
                 found[test] = reason
+            elif rows := self.named(ran.words):
+                named[test] = rows
+        if named:
+            taken = {test: [self.entry(row) for row in rows] for test, rows in named.items()}
+            outcomes = {row.test: row.out for row in differences}
+            for test, outcome in again.without(taken).items():
+                if outcome == outcomes[test]:
+                    found[test] = self.entries_of(named[test])
         return found
 
     def refused(self, row: Difference) -> Reason | None:
@@ -139,6 +149,34 @@ class Explained:
         rule, count = max(causes.items(), key=lambda item: (item[1], item[0]))
         more = f", and lines of {len(causes) - 1} more" if len(causes) > 1 else ""
         return Reason("executes", rule, f"executes {places[rule]} ({count} lines) that {rule} took{more}")
+
+    def named(self, words: frozenset[str]) -> list[dict[str, Any]]:
+        """The entries that a rule took whose keys are among a test's strings."""
+        lower = {word.lower() for word in words}
+        return [row for _, key, row in self.entries if key.lower() in lower]
+
+    def entry(self, row: Mapping[str, Any]) -> tuple[str, str, str]:
+        """Module, dotted name of the table in it ("" when no assignment holds the entry), key."""
+        path, line = row["path"], row["lines"][0]
+        names: list[str] = []
+        body: list[ast.stmt] = ast.parse(self.trace.text(path).data).body
+        while (node := next((one for one in body if one.lineno <= line <= (one.end_lineno or 0)), None)) is not None:
+            body = []
+            if isinstance(node, ast.ClassDef):
+                names.append(node.name)
+                body = node.body
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                names += [one.id for one in targets[:1] if isinstance(one, ast.Name)]
+        module = module_of(path.removeprefix(self.root).lstrip("/"))
+        return module, ".".join(names), row["name"].rpartition("[")[2].rstrip("]")
+
+    def entries_of(self, rows: Sequence[Mapping[str, Any]]) -> Reason:
+        """Why a test differs that has the same outcome on upstream without these entries."""
+        rules = sorted({rule for row in rows for rule in row["cause"]["rules"]})
+        told = ", ".join(sorted({f"{row['name']} of {row['path']}" for row in rows}))
+        text = f"fails alike on upstream without {told}, which {', '.join(rules)} took"
+        return Reason("entries", ", ".join(rules), text)
 
     def fact_asked(self, path: str, line: int, seen: set[tuple[str, str]]) -> bool:
         """Is the line in a function that a fact speaks of, or one that only such functions and decided tests use here?

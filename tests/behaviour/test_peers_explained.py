@@ -36,14 +36,15 @@ TREE = {
     "sglang/table.py": (
         "from sglang.kinds import Own\n\nTABLE = {\n    'one': Own,\n    'two': Own,\n}\n\n\n"
         "def find(name):\n    if name not in TABLE:\n        raise ValueError(f'Unsupported: {name}')\n    return TABLE[name]\n\n\n"
+        "def answer(name):\n    try:\n        return {'found': TABLE[name]}\n    except KeyError:\n        return {'error': 'no'}\n\n\n"
         "def again(call):\n    try:\n        return call()\n    except Exception:\n        raise Exception('tried too often')\n"
     ),
     "sglang/main.py": (
-        "from sglang.kinds import make, third\nfrom sglang.plat import is_hip\nfrom sglang.table import again, find\nfrom sglang.tools import Tool\n\n\n"
+        "from sglang.kinds import make, third\nfrom sglang.plat import is_hip\nfrom sglang.table import again, answer, find\nfrom sglang.tools import Tool\n\n\n"
         "def pick():\n    if is_hip():\n        return 'hip'\n    return 'cuda'\n\n\n"
         "def total(x):\n    if is_hip():\n        x = x - 1\n    return Tool().used(x)\n\n\n"
         "def late(x):\n    from sglang.tools import twice\n\n    return twice(x)\n\n\n"
-        "def serve(name, x):\n    return again(lambda: find(name)), make(name), pick(), total(x), late(x), third(x)\n\n\n"
+        "def serve(name, x):\n    return again(lambda: find(name)), answer(name), make(name), pick(), total(x), late(x), third(x)\n\n\n"
         "if __name__ == '__main__':\n    print(serve('own', 1))\n"
     ),
 }
@@ -72,9 +73,13 @@ TESTS = {
         "@patch.object(Tool, 'unused', None)\ndef test_patches_a_method():\n    pass\n"
     ),
     "test/unit/test_table.py": (
-        "from sglang.table import again, find\nfrom sglang.tools import Tool\n\n\n"
+        "from sglang.table import TABLE, again, answer, find\nfrom sglang.tools import Tool\n\n\n"
         "def test_one():\n    assert find('one')\n\n\ndef test_two():\n    assert find('two')\n\n\n"
         "def test_two_again():\n    assert again(lambda: find('two'))\n\n\n"
+        "def test_two_itself():\n    assert TABLE['two']\n\n\n"
+        "def ask(name):\n    return answer(name)['found']\n\n\n"
+        "def test_two_answered():\n    assert ask('two')\n\n\n"
+        "def test_three_answered():\n    assert ask('one') and 'three' != 'two'\n\n\n"
         "def test_method_again():\n    assert again(lambda: Tool().unused()) == 2\n"
     ),
     "test/unit/test_file.py": "import sglang.other as other\n\n\ndef test_a():\n    assert other\n\n\ndef test_b():\n    assert other\n",
@@ -112,7 +117,9 @@ def ask(place: Path, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[in
     capsys.readouterr()
     trees = ["--upstream", str(place / "up"), "--output", str(place / "out"), "--rules", str(place / "rules.yaml")]
     code = main(["peer-tests", *trees, "--python", sys.executable, "--json", *more])
-    return code, json.loads(capsys.readouterr().out)["verdicts"][0]
+    told = capsys.readouterr()
+    assert code in (0, 3), told.err
+    return code, json.loads(told.out)["verdicts"][0]
 
 
 def spoil(place: Path, file: str, old: str, new: str) -> None:
@@ -153,9 +160,14 @@ def test_a_right_output_is_explained_test_by_test(place: Path, capsys: pytest.Ca
         "test_file.py": ("gone", "t.drop"),
         "test_table.py::test_two": ("gone", "t.table"),
         "test_table.py::test_two_again": ("gone", "t.table"),
+        "test_table.py::test_two_itself": ("entries", "t.table"),
+        "test_table.py::test_two_answered": ("entries", "t.table"),
         "test_table.py::test_method_again": ("gone", "unreached"),
     }
-    said = "equal in both: 5 passed; 15 explained (12 ask for what is gone, 2 execute what a rule took, 1 refused), 0 problems"
+    said = (
+        "equal in both: 6 passed; 17 explained (12 ask for what is gone, 2 need an entry that a rule took, "
+        "2 execute what a rule took, 1 refused), 0 problems"
+    )
     assert f"4 files, no device: {said}" in found["covered"]
 
 
@@ -165,6 +177,14 @@ def test_a_changed_result_in_lines_that_are_kept(place: Path, capsys: pytest.Cap
     code, found = ask(place, capsys, "--under", "test/unit/test_main.py")
     assert code == 3
     assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == ["test_total"]
+
+
+def test_naming_a_key_that_went_explains_nothing_by_itself(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """``test_three_answered`` has the key ``two`` among its strings; upstream without it passes, so the fault is shown."""
+    spoil(place, "table.py", "return {'found': TABLE[name]}", "return {'lost': TABLE[name]}")
+    code, found = ask(place, capsys, "--under", "test/unit/test_table.py")
+    assert code == 3
+    assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == ["test_three_answered"]
 
 
 def test_a_method_that_live_code_calls(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,6 @@ Blind to what the tests do not ask, and to tests that need a GPU: on both trees 
 """
 
 from pruner.verify.peers.compare import Difference, Outcome, Reason, Why, compare
-from pruner.verify.peers.run import CHECK, Gone, Lines, run
+from pruner.verify.peers.run import CHECK, Again, Gone, Ran, run
 
-__all__ = ["CHECK", "Difference", "Gone", "Lines", "Outcome", "Reason", "Why", "compare", "run"]
+__all__ = ["CHECK", "Again", "Difference", "Gone", "Outcome", "Ran", "Reason", "Why", "compare", "run"]

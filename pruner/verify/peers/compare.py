@@ -44,7 +44,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a difference is no fault. ``kind`` is refused, gone or executes; ``rule`` a rule or another cause."""
+    """Why a difference is no fault. ``kind`` is refused, gone, executes or entries; ``rule`` a rule or another cause."""
 
     kind: str
     rule: str

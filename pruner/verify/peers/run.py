@@ -7,10 +7,11 @@ import json
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pruner.errors import cannot
@@ -24,10 +25,15 @@ FOLDERS = ("test/registered/unit", "test/unit", "tests")  # where upstream keeps
 LIMIT = 600.0  # seconds for one file
 SLOWER = 3  # times LIMIT for a file whose lines are recorded
 
-Lines = dict[str, list[int]]
-Explain = Callable[[Sequence[Difference], Callable[[Sequence[str]], dict[str, Lines]]], Mapping[str, Reason]]
+Explain = Callable[[Sequence[Difference], "Again"], Mapping[str, Reason]]
+Entry = tuple[str, str, str]  # module, dotted name of a table in it, key
 # What the causes of removals are called in a sentence: (kind, plural).
-KINDS = {"gone": "ask for what is gone", "executes": "execute what a rule took", "refused": "refused"}
+KINDS = {
+    "gone": "ask for what is gone",
+    "executes": "execute what a rule took",
+    "refused": "refused",
+    "entries": "need an entry that a rule took",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,14 @@ class Gone:
 
     modules: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a test ran: lines by path below the python root, and the strings and names in its own functions."""
+
+    lines: Mapping[str, Sequence[int]]
+    words: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -81,8 +95,13 @@ class Peers:
         self._all.clear()
         self._own = threading.local()
 
-    def one(self, side: str, file: Path, only: Sequence[str] = ()) -> tuple[dict[str, Outcome], dict[str, Lines]]:
-        """The outcomes of one test file on one tree; with ``only``, of these tests, and the lines that they execute."""
+    def one(
+        self, side: str, file: Path, only: Mapping[str, Sequence[Entry] | None] = MappingProxyType({})
+    ) -> tuple[dict[str, Outcome], dict[str, Ran]]:
+        """The outcomes of one test file on one tree; with ``only``, of these tests, and what they execute.
+
+        ``only`` says of each test which entries of tables are taken away while it runs.
+        """
         name = file.relative_to(self.checkout).as_posix()
         place = self.work / (f"{side}-lines" if only else side) / name.replace("/", "-").removesuffix(".py")
         place.mkdir(parents=True, exist_ok=True)
@@ -99,7 +118,9 @@ class Peers:
             "PRUNE_LOADED": "" if self.preloaded else str(place / "loaded.json"),
         }
         if only:
-            (place / "only.json").write_text(json.dumps(list(only)), "utf-8")
+            (place / "only.json").write_text(
+                json.dumps({test: list(entries or ()) for test, entries in only.items()}), "utf-8"
+            )
             variables["PRUNE_ONLY"] = str(place / "only.json")
         if side == "output" and (self.gone.modules or self.gone.names):
             told = {"modules": sorted(self.gone.modules), "names": sorted(self.gone.names)}
@@ -116,13 +137,13 @@ class Peers:
 
     def _read(
         self, name: str, rows: Path, log: Path, code: int | None, limit: float
-    ) -> tuple[dict[str, Outcome], dict[str, Lines]]:
+    ) -> tuple[dict[str, Outcome], dict[str, Ran]]:
         found: dict[str, Outcome] = {}
-        lines: dict[str, Lines] = {}
+        lines: dict[str, Ran] = {}
         for line in rows.read_text("utf-8").splitlines() if rows.exists() else ():
             row = json.loads(line)
             if "lines" in row:
-                lines[row["test"]] = row["lines"]
+                lines[row["test"]] = Ran(row["lines"], frozenset(row["words"]))
             elif "elsewhere" in row:
                 found[name] = Outcome("no import", row["elsewhere"])
             elif row["test"] not in found or (row["outcome"] != "passed" and found[row["test"]].outcome != "failed"):
@@ -148,20 +169,38 @@ class Peers:
                 outcomes[side].update(found)
         return outcomes
 
-    def traced(self, tests: Iterable[str], jobs: int) -> dict[str, Lines]:
-        """Lines of the upstream tree that each test executes, by path below the python root; only of tests that pass again."""
-        files: dict[str, list[str]] = defaultdict(list)
-        for test in tests:
-            files[test.partition("::")[0]].append(test)
-        lines: dict[str, Lines] = {}
-        with ThreadPoolExecutor(jobs) as pool:
-            for again, found in pool.map(
-                lambda row: self.one("upstream", self.checkout / row[0], row[1]), files.items()
-            ):
-                lines.update(
-                    {test: rows for test, rows in found.items() if test in again and again[test].outcome == "passed"}
-                )
-        return lines
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Runs single tests once more on the upstream tree."""
+
+    peers: Peers
+    jobs: int
+
+    def traced(self, tests: Iterable[str]) -> dict[str, Ran]:
+        """What each test executes; only of tests that pass again."""
+        rows: dict[str, Ran] = {}
+        for outcomes, ran in self._run(dict.fromkeys(tests)):
+            rows.update(
+                {test: one for test, one in ran.items() if test in outcomes and outcomes[test].outcome == "passed"}
+            )
+        return rows
+
+    def without(self, entries: Mapping[str, Sequence[Entry]]) -> dict[str, Outcome]:
+        """The outcome of each test while these entries of dictionaries, lists and sets are away."""
+        rows: dict[str, Outcome] = {}
+        for outcomes, _ in self._run(entries):
+            rows.update({test: one for test, one in outcomes.items() if test in entries})
+        return rows
+
+    def _run(self, tests: Mapping[str, Any]) -> Iterator[tuple[dict[str, Outcome], dict[str, Ran]]]:
+        files: dict[str, dict[str, Any]] = defaultdict(dict)
+        for test, value in tests.items():
+            files[test.partition("::")[0]][test] = value
+        with ThreadPoolExecutor(self.jobs) as pool:
+            yield from pool.map(
+                lambda row: self.peers.one("upstream", self.peers.checkout / row[0], row[1]), files.items()
+            )
 
 
 def _why(row: Mapping[str, Any] | None) -> Why:
@@ -213,7 +252,7 @@ def run(
     try:
         outcomes = peers.measure(files, jobs)
         differences, counts, notes = compare(outcomes["upstream"], outcomes["output"])
-        reasons = explain(differences, lambda tests: peers.traced(tests, jobs)) if explain and differences else {}
+        reasons = explain(differences, Again(peers, jobs)) if explain and differences else {}
     finally:
         peers.close()
     return _verdict(files, device, outcomes["upstream"], (differences, counts, notes), reasons, start)

@@ -2,13 +2,15 @@
 
 ``PRUNE_PEERS`` names the file to write; ``PRUNE_TREE`` is the python root under test, ``PRUNE_PROBE`` the folder of the
 probes that simulate a device (``PRUNE_DEVICE``, empty for none), ``PRUNE_STANDINS`` the packages to stand in for.
-``PRUNE_ONLY`` names a JSON list of the tests to run, and has the lines recorded that each of them executes (``prune_lines``);
+``PRUNE_ONLY`` names JSON with the tests to run and the entries of tables that each runs without, and has the lines recorded
+that each of them executes (``prune_lines``);
 ``PRUNE_GONE`` a list of what the tree has no more (``prune_absent``).
 Stdlib and pytest only: the tool is not installed there.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -186,10 +188,35 @@ def pytest_runtest_logreport(report: Any) -> None:
 # -- which lines a test executes -----------------------------------------------------------------
 
 
+def _only() -> dict[str, list[list[str]]]:
+    """Tests, and what they run without."""
+    return dict(json.loads(Path(os.environ["PRUNE_ONLY"]).read_text("utf-8")))
+
+
+@contextlib.contextmanager
+def _without(entries: list[list[str]]) -> Iterator[None]:
+    """Dictionaries, lists and sets lack these entries, given as module, table and key, until it is left."""
+    before: list[tuple[Any, Any]] = []
+    for module, name, key in entries:
+        table: Any = importlib.import_module(module)
+        for part in name.split("."):
+            table = getattr(table, part, None)
+        if isinstance(table, dict | list | set):
+            before.append((table, table.copy()))
+            for one in [one for one in table if str(one) == key]:
+                table.pop(one) if isinstance(table, dict) else table.remove(one)
+    try:
+        yield
+    finally:
+        for table, copy in reversed(before):
+            table.clear()
+            table.extend(copy) if isinstance(table, list) else table.update(copy)
+
+
 def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
     """Leave the tests that were asked for."""
     if os.environ.get("PRUNE_ONLY"):
-        wanted = set(json.loads(Path(os.environ["PRUNE_ONLY"]).read_text("utf-8")))
+        wanted = _only()
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in wanted])
         items[:] = [item for item in items if item.nodeid in wanted]
 
@@ -205,13 +232,16 @@ def pytest_runtest_protocol(item: Any) -> Any:
     if not os.environ.get("PRUNE_ONLY"):
         return (yield)
     prune_lines = importlib.import_module("prune_lines")
-    with prune_lines.recorded(os.environ["PRUNE_TREE"]) as lines:
+    words: set[str] = set()
+    entries = _only().get(item.nodeid, [])
+    with _without(entries), prune_lines.recorded(os.environ["PRUNE_TREE"], os.environ["SGLANG_REPO"], words) as lines:
         _now["lines"] = lines
         result = yield
     owner = item.nodeid.rpartition("::")[0]
     for path, found in _fixtures.setdefault(owner, _now.get("setup", {})).items():
         lines.setdefault(path, set()).update(found)
-    _note({"test": item.nodeid, "lines": {path: sorted(found) for path, found in sorted(lines.items())}})
+    executed = {path: sorted(found) for path, found in sorted(lines.items())}
+    _note({"test": item.nodeid, "lines": executed, "words": sorted(words)})
     return result
 
 
