@@ -31,11 +31,12 @@ class Remains:
 class Reducer:
     """Visits expressions with one evaluator, filling a :class:`Remains`."""
 
-    __slots__ = ("ev", "out")
+    __slots__ = ("ev", "gone", "out")
 
-    def __init__(self, evaluator: Evaluator, out: Remains) -> None:
+    def __init__(self, evaluator: Evaluator, out: Remains, gone: dict[int, Any]) -> None:
         self.ev = evaluator
         self.out = out
+        self.gone = gone  # id of a display or a call -> indices of its entries that rules take
 
     # A literal in value position: only booleans and None, which every flag is. A string or a
     # number that facts fix decides tests, but stays written as upstream wrote it.
@@ -99,10 +100,15 @@ class Reducer:
                 elif len(step) > 2:
                     self.out.texts.extend([t for t in constants(step) if isinstance(t, str)])
         elif tag == "t":
-            for part in e[2]:
-                self.value(part)
+            gone = self.gone.get(id(e), ())
+            for index, part in enumerate(e[2]):
+                if index not in gone:
+                    self.value(part)
         elif tag == "d":
-            for key, item in e[1]:
+            gone = self.gone.get(id(e), ())
+            for index, (key, item) in enumerate(e[1]):
+                if index in gone:
+                    continue
                 if key is not None:
                     self.value(key)
                 self.value(item)
@@ -194,8 +200,10 @@ class Reducer:
         self.value(e[1])
         for argument in e[2]:
             self.value(argument)
-        for _, argument in e[3]:
-            self.value(argument)
+        gone = self.gone.get(id(e), ())
+        for index, (_, argument) in enumerate(e[3]):
+            if index not in gone:
+                self.value(argument)
 
     def _reflect(self, base: Expr, name: Expr) -> None:
         if base[0] == "n":

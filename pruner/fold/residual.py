@@ -19,7 +19,9 @@ from typing import Any
 
 from pruner.fold import value as V
 from pruner.fold.alone import is_constant, lone_store
+from pruner.fold.entries import Entries
 from pruner.fold.evaluate import Evaluator, World, apply_path
+from pruner.fold.forms import Refused, Taken
 from pruner.fold.numbered import renumbered
 from pruner.fold.reduce import Reducer, Remains, binds
 from pruner.fold.value import Value
@@ -131,6 +133,7 @@ class Unit:
     definers: list[tuple[str, str, str]] = field(default_factory=list)  # class, member that facts speak of, kind
     globals: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # `global` statements: position, names
     loose: set[tuple[int, int]] = field(default_factory=set)  # imports (position, index) whose reads are not followed
+    refused: list[Refused] = field(default_factory=list)  # entries that rules name and that stay
 
     @property
     def changes(self) -> bool:
@@ -149,7 +152,7 @@ class Walker:
         self.module = module
         self.importer = importer  # (stmt, alias index) -> Target, for function-level imports
         self.dropped = dropped  # (stmt) -> (dropped module, rule) or None
-        self.entry_test: Any = None  # (dotted table name, value) → {index: rule} for entries that rules drop
+        self.entries: Entries | None = None  # when rules drop entries of tables
         self.member_test: Any = None  # (module, "Class.member") → the rule that drops it, or ""
         self._uncounted: set[str] = set()  # enums of which nobody knows what number a member would lose
         self._numbers: dict[int, int] = {}  # position → the number that an auto() would lose
@@ -164,8 +167,9 @@ class Walker:
         if early or module in getattr(world, "asking", ()):
             self._full = self._early  # code at import calls what is walked
         self.unit = Unit()
-        self._full_red = Reducer(self._full, self.unit.remains)
-        self._early_red = Reducer(self._early, self.unit.remains)
+        gone: dict[int, Any] = {}
+        self._full_red = Reducer(self._full, self.unit.remains, gone)
+        self._early_red = Reducer(self._early, self.unit.remains, gone)
         self.ev = self._early  # for where the walk is: in a function, or in code that runs at import
         self.red = self._early_red
         self.frozen: set[int] = set()
@@ -189,19 +193,29 @@ class Walker:
 
     def read(self, e: Expr, pos: int, test: bool = False) -> None:
         """Take what ``e`` still reads."""
-        chains = self.unit.remains.chains
-        before = len(chains)
+        chains, calls = self.unit.remains.chains, self.unit.remains.calls
+        before, made = len(chains), len(calls)
         (self.red.test if test else self.red.value)(e)
         for chain in chains[before:]:
             self._note(chain, pos)
+        if self.entries is not None:
+            for call in calls[made:]:
+                self._used(call, pos)
         if self.unit.remains.rebound:
             if self.local.stack:
                 self.local.stack[-1].bound |= self.unit.remains.rebound
             self.unit.remains.rebound.clear()  # `:=` binds here, not in the scopes walked later
 
-    def _note(self, chain: Expr, pos: int) -> None:
+    def _used(self, e: Expr, pos: int) -> None:
+        """Note what an expression that stays does with an entry that goes."""
+        assert self.entries is not None
+        self.unit.refused += self.entries.used(e, pos, all(scope.is_class for scope in self.local.stack))
+
+    def _note(self, chain: Expr, pos: int, stored: bool = False) -> None:
         self.unit.lines.append(pos)
         tag = chain[0]
+        if chain[2] and self.entries is not None:
+            self._used((tag, chain[1], chain[2][:-1]) if stored else chain, pos)
         if tag != "n":
             scope = self.local.find(chain[1], tag == "b")
             if scope is not None:
@@ -210,13 +224,13 @@ class Walker:
                 if target is not None:
                     self.unit.reads.append((target, chain[2], pos))
 
-    def store(self, e: Expr, pos: int) -> None:
+    def store(self, e: Expr, pos: int, deleted: bool = False) -> None:
         """A store into a part of an object: the object is read, the stored name is no value to fold."""
         chains = self.unit.remains.chains
         before = len(chains)
         self.red.raw(e)
         for index in range(before, len(chains)):
-            self._note(chains[index], pos)
+            self._note(chains[index], pos, stored=chains[index] is e and not deleted)
 
     # -- blocks ------------------------------------------------------------------------------
 
@@ -426,6 +440,9 @@ class Walker:
     # -- plain statements --------------------------------------------------------------------
 
     def _e(self, s: Stmt) -> int:
+        if self.entries is not None and self._called(s):
+            return 0
+        self.runs(s)
         known = self.ev.value(s[3]) if s[3][0] in ("n", "v", "k") else None
         if known is not None and known.origin:
             self.store(s[3], s[1])  # a call for its own sake stays a call, whatever it gives
@@ -433,8 +450,15 @@ class Walker:
             self.read(s[3], s[1])
         return 0
 
+    def runs(self, s: Stmt) -> None:
+        """Note an expression that is evaluated for its own sake."""
+
     def _assign(self, s: Stmt) -> int:
         value = s[4]
+        if self.entries is not None:
+            if self._item(s):
+                return 0
+            self.take_entries(s)
         if len(s) > 6:
             self.read(s[6], s[1])
         scope = self.local.stack[-1] if self.local.stack else None
@@ -454,7 +478,7 @@ class Walker:
             if known is not None and known.origin and known.values is not None:
                 scope.constants[s[3][0][1]] = known
                 self.local.known.add(s[3][0][1])
-        self.read(self.without_entries(s), s[1])
+        self.read(value, s[1])
         if self.world.members.names and s[5] != "?":
             self._member_stores(s[3], s[1], self._stored(s))
         self.targets(s[3], s[1])
@@ -494,22 +518,97 @@ class Walker:
                     stored = (stored[0],) if stored[1:] == (name,) else ("?",)
                 self.unit.stores.append(MemberStore(name, owner, stored, pos))
 
-    def without_entries(self, s: Stmt) -> Expr:
-        """The value of an assignment, less the table entries that rules drop."""
-        whole: Expr = s[4]
-        # TABLE = {c.key: c for c in [A, B]}: the entries are those of the list.
-        walked = whole[0] == "o" and len(whole[1]) == 2 and whole[1][1][0] == "f" and whole[1][1][2:] == ("c",)
-        value: Expr = whole[1][0] if walked else whole
-        if self.entry_test is None or len(s[3]) != 1 or s[3][0][0] == "s" or value[0] not in ("d", "t"):
-            return whole
-        entries = self.entry_test(".".join([self.module, *self.names, s[3][0][1]]), value)
-        if not entries:
-            return whole
-        self.unit.decisions[s[1]] = Decision("entries", frozenset(entries.values()), tuple(sorted(entries)))
-        if value[0] == "d":
-            return ("d", tuple(pair for index, pair in enumerate(value[1]) if index not in entries))
-        left = ("t", value[1], tuple(part for index, part in enumerate(value[2]) if index not in entries))
-        return ("o", (left, whole[1][1])) if walked else left
+    # -- entries of tables ---------------------------------------------------------------------
+
+    def table_of(self, chain: Expr) -> str:
+        """A chain as rules write it: ``pkg.mod.T``, of a function's own ``pkg.mod.f.T``, of a class ``pkg.mod.K.T``."""
+        tag, root, path = chain
+        scope = self.local.find(root, tag == "b") if tag != "n" else None
+        if tag == "n":
+            return str(self.world.canonical(self.module, root, path))
+        if scope is not None and root in scope.imports:
+            module, name, inner = scope.imports[root]
+            return str(self.world.canonical(module, name, inner + path))
+        if root in ("self", "cls") and len(self.names) > 1 and path:
+            return ".".join([self.module, *self.names[:-1]]) + "".join(path)
+        depth = self.local.stack.index(scope) if scope is not None else len(self.names) - 1
+        return ".".join([self.module, *self.names[: depth + 1], root]) + "".join(path)
+
+    def take_entries(self, s: Stmt) -> None:
+        """What of an assignment and of its annotation puts entries that rules drop into a table."""
+        assert self.entries is not None
+        for table in self._tables(s):
+            if len(s[3]) > 1 or s[5] == "*":
+                self.unit.refused += self.entries.together(table, s)
+                continue
+            taken = self.entries.stored(table, s)
+            if taken is not None:
+                self._take(taken)
+            if s[5] in "?:":
+                note = self.entries.noted(table, s[1], *((s[4],) if s[5] == "?" else (s[6], s[4])))
+                if note is not None:
+                    self._take(note)
+
+    def _tables(self, s: Stmt) -> list[str]:
+        """The names of what an assignment stores into, as rules write them."""
+        found = []
+        for target in s[3]:
+            if target[0] != "s":
+                own = ".".join([self.module, *self.names, target[1]])
+                there = self.table_of(("n", target[1], ())) if target[0] == "n" and (self.names or s[5] == "+") else own
+                found.append(there if self.entries is not None and there in self.entries.tables else own)
+            elif s[5] == "+" and target[1][0] in ("n", "v", "b"):
+                found.append(self.table_of(target[1]))
+        return found
+
+    def _take(self, taken: Taken) -> None:
+        for e, gone in taken.parts.values():
+            self.red.gone[id(e)] = gone
+            origin = frozenset(gone.values())
+            self.unit.remains.actions.append((e, "entries", tuple(sorted(gone)), origin))
+        self.unit.refused += taken.refused
+
+    def signature(self, s: Stmt) -> None:
+        """Decorators, defaults and annotations of a function."""
+        for part in (*s[4], *s[5]):
+            if self.entries is not None and part[0] == "o" and len(part) == 3 and part[2][0] == ":":
+                taken = self.entries.noted(".".join([self.module, *self.names, s[3], part[2][1:]]), s[1], part)
+                if taken is not None:
+                    self._take(taken)
+            self.read(part, s[1])
+
+    def _goes(self, s: Stmt, rules: frozenset[str], key: str) -> None:
+        """The whole statement puts entries into a table that rules drop."""
+        self.unit.decisions[s[1]] = Decision("cut", rules, ("entry", f"[{key}]"))
+        self._remove(s[1], (s,), ())
+
+    def _item(self, s: Stmt) -> bool:
+        """``T["x"] = X``, or ``T += ["x"]`` of which nothing would be left: True when the whole statement goes."""
+        assert self.entries is not None
+        found = self.entries.item(s)
+        self.unit.refused += self.entries.odd
+        self.entries.odd = []
+        if found is None and s[5] == "+":
+            for table in self._tables(s):
+                taken = self.entries.stored(table, s)
+                found = found or (taken.whole if taken is not None else None)
+        if found is None or s[1] in self.frozen:
+            return False
+        self._goes(s, *found)
+        return True
+
+    def _called(self, s: Stmt) -> bool:
+        """``T.append("x")``, ``T.update({"x": X})``: True when the whole statement goes."""
+        assert self.entries is not None
+        found = self.entries.called(s[3], s[1])
+        if found is None:
+            return False
+        rules, key, taken = found
+        if rules and s[1] not in self.frozen:
+            self._goes(s, rules, key)
+            return True
+        self._take(taken)
+        return False
 
     def targets(self, targets: tuple[Any, ...], pos: int) -> None:
         """Names bound, and the objects whose parts are stored into."""
@@ -595,7 +694,7 @@ class Walker:
         self._member_stores(s[3], s[1])
         for target in s[3]:
             if target[0] == "s":
-                self.store(target[1], s[1])
+                self.store(target[1], s[1], deleted=True)
             elif target[0] == "n":
                 self.unit.remains.chains.append(("n", target[1], ()))
                 self._note(("n", target[1], ()), s[1])
@@ -641,8 +740,7 @@ class Walker:
             self.methods.append(s)
             self._bind((s[3],))
             return 0
-        for part in (*s[4], *s[5]):
-            self.read(part, s[1])
+        self.signature(s)
         self._bind((s[3],))
         self.function(s)
         return 0
@@ -738,8 +836,7 @@ class Walker:
         self.methods = None
         self.names.append(owner[3])
         self._enter(Scope(frozenset(owner[8]), is_class=True))
-        for part in (*s[4], *s[5]):
-            self.read(part, s[1])
+        self.signature(s)
         self.function(s)
         self._exit()
         self.names.pop()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from pruner.model.ir import Expr
-
 
 class Drops:
     """What drop rules name, minus what keep rules name."""
@@ -61,18 +59,3 @@ class Drops:
                 if not any(fnmatchcase(key, k) for k in self.kept_entries.get(table, ())):
                     return rule
         return ""
-
-    def dropped_entries(self, table: str, value: Expr) -> dict[int, str]:
-        """Indices of the entries of a table literal that rules drop: index → rule id."""
-        if table not in self.entries:
-            return {}
-        keys = [k for k, _ in value[1]] if value[0] == "d" else list(value[2])
-        found = {}
-        for index, key in enumerate(keys):
-            if key is None:
-                continue
-            text = str(key[1]) if key[0] == "c" else key[1] + "".join(key[2]) if key[0] in ("n", "v", "b") else ""
-            rule = self.entry(table, text) if text else ""
-            if rule:
-                found[index] = rule
-        return found

@@ -206,38 +206,67 @@ def decorated(world: ProgramWorld, module: str, decorators: tuple[Any, ...]) -> 
     return ""
 
 
-def registry_tables(world: ProgramWorld, function: str) -> list[str]:
-    """Tables that a registering function of the tree stores into: ``TABLE[name] = ...``, ``cls.table[name] = ...``."""
+def registry_tables(world: ProgramWorld, function: str) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Tables that a registering function of the tree stores into: ``TABLE[name] = ...``, ``cls.table[name] = ...``.
+
+    With each the parameter that is the key ("" where the key is made of something else) and all parameters, in order,
+    less ``self`` and ``cls``. A method of an object, ``REG.register`` with ``REG = Registry()``, fills ``REG``.
+    """
     split = world.table.split(function)
     if split is None or not split[1]:
         return []
     module, dotted = split
     name, _, method = dotted.partition(".")
-    found: list[str] = []
-    for store in world.stores(module, name):
-        body: Any = ()
+    owner = f"{module}.{name}"
+    stores = world.stores(module, name)
+    if method and len(stores) == 1 and stores[0].kind == "value":
+        module, name = _class_of(world, module, stores[0].stmt)
+        stores = world.stores(module, name) if name else []
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    for store in stores:
+        definition: Any = None
         if store.kind == "def" and not method:
-            body = store.stmt[6][2]
+            definition = store.stmt
         elif store.kind == "class" and method:
-            body = next((p[6][2] for p in store.stmt[7] if p[0] == "def" and p[3] == method), ())
-        for chain in _stored_tables(body):
+            definition = next((p for p in store.stmt[7] if p[0] == "def" and p[3] == method), None)
+        if definition is None:
+            continue
+        parameters = definition[6][0][1:] if definition[6][0][:1] in (("self",), ("cls",)) else definition[6][0]
+        for chain, key in _stored_tables(definition[6][2]):
+            given = key[1] if key[0] == "v" and not key[2] and key[1] in parameters else ""
             if chain[0] == "n" and not chain[2]:
-                found.append(world.canonical(module, chain[1], ()))
-            elif chain[0] == "v" and chain[1] in ("cls", "self") and len(chain[2]) == 1:
-                found.append(f"{module}.{name}{chain[2][0]}")
+                found.append((world.canonical(module, chain[1], ()), given, parameters))
+            elif chain[0] == "v" and chain[1] in ("cls", "self") and len(chain[2]) < 2:
+                found.append((owner + "".join(chain[2]), given, parameters))
+                if owner != f"{module}.{name}":
+                    found.append((owner, given, parameters))
             elif chain[0] == "n" and len(chain[2]) == 1:
-                found.append(world.canonical(module, chain[1], ()) + chain[2][0])
+                found.append((world.canonical(module, chain[1], ()) + chain[2][0], given, parameters))
     return found
 
 
-def _stored_tables(part: Any) -> list[Any]:
+def _class_of(world: ProgramWorld, module: str, stmt: Any) -> tuple[str, str]:
+    """(module, name) of the class of which ``X = Class(...)`` makes an object; ("", "") for others."""
+    value: Any = stmt[4] if stmt[0] == "=" else ("c", None)
+    func: Any = value[1] if value[0] == "k" else (*value[:2], value[2][:-1]) if value[0] == "n" and value[2] else value
+    if func[0] != "n":
+        return "", ""
+    symbol, rest = world.follow(module, func[1], func[2])
+    return (symbol.module, symbol.name) if symbol.kind == "binding" and not rest else ("", "")
+
+
+def _stored_tables(part: Any) -> list[tuple[Any, Any]]:
+    """(table, key) of each ``TABLE[key] = ...`` and ``TABLE.setdefault(key, ...)`` in there."""
     if not isinstance(part, tuple) or not part:
         return []
     if part[0] == "=" and len(part) > 5 and isinstance(part[3], tuple):
-        return [
-            t[1][1][0] for t in part[3] if t[0] == "s" and t[1][0] == "o" and t[1][1] and t[1][1][0][0] in ("n", "v")
-        ]
-    return [chain for p in part if isinstance(p, tuple) for chain in _stored_tables(p)]
+        places = [t[1][1] for t in part[3] if t[0] == "s" and t[1][0] == "o" and t[1][1]]
+        return [(p[0], p[1] if len(p) == 2 else ("o", ())) for p in places if p[0][0] in ("n", "v")]
+    if part[0] == "e" and len(part) == 4 and part[3][0] == "k" and part[3][1][0] in ("n", "v") and part[3][2]:
+        tag, root, path = part[3][1]
+        if path[-1:] in ((".setdefault",), (".append",), (".add",)):
+            return [((tag, root, path[:-1]), part[3][2][0])]
+    return [row for p in part if isinstance(p, tuple) for row in _stored_tables(p)]
 
 
 def pure_decorator(world: ProgramWorld, name: str, called: bool) -> bool:

@@ -19,6 +19,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+from pruner.fold.forms import Refused
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph import dynamic, evaluated
 from pruner.graph.drops import Drops
@@ -36,6 +37,7 @@ from pruner.graph.module import (
     ModuleWalker,
     alias_of,
     dropped_import,
+    entries_of,
     function_import,
     imported_modules,
 )
@@ -530,6 +532,8 @@ class Marker:
 
     def _take(self, module: str, node: str, unit: Unit) -> None:
         remains = unit.remains
+        for row in unit.refused:
+            self.out.findings.append(_untaken(self.path_of(module), row))
         self.member_check.take(module, unit)
         self._namer = (node, 0)
         taken: set[Expr] = set()
@@ -1058,6 +1062,12 @@ def _steps(path: tuple[str, ...]) -> tuple[bool, tuple[str, ...], bool]:
     return any(step[0] == "(" for step in path), names, not LOOKS.isdisjoint(names)
 
 
+def _untaken(path: str, row: Refused) -> Finding:
+    """PR243: an entry that a rule names and that stays where it is."""
+    text = f"rule {row.rule} drops {row.entry}, which {row.why}"
+    return Finding("PR243", path, line_of(row.pos), text, row.advice)
+
+
 def _names_read(summary: Summary) -> set[str]:
     """Every global name that the unfolded module reads."""
     return _reads(summary.body)
@@ -1091,7 +1101,7 @@ def _walker(world: ProgramWorld, summary: Summary, drops: Drops, early: bool) ->
     resolve, dropped = function_import(world, summary), dropped_import(world, summary, drops)
     walker = Walker(world, summary.module, resolve, dropped, early)
     walker.member_test = drops.members_of if summary.module in drops.members else None
-    walker.entry_test = drops.dropped_entries if drops.entries else None
+    walker.entries = entries_of(walker, world, drops)
     return walker
 
 
@@ -1100,8 +1110,7 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, e
     walker = _walker(world, summary, drops, early)
     s = item.stmt
     if item.kind == "def":
-        for part in (*s[4], *s[5]):
-            walker.read(part, s[1])
+        walker.signature(s)
         walker.function(s)
     elif item.kind == "class":
         for part in (*s[4], *s[5], *(v for _, v in s[6])):
@@ -1111,9 +1120,11 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, e
         item.methods = item.methods or [Method(m) for m in walker.methods]
     elif s[0] == "=" and not (item.names == ("__all__",) and summary.plain_all):
         # The entries of a literal `__all__` keep nothing: they follow what is kept.
+        if walker.entries is not None:
+            walker.take_entries(s)
         if len(s) > 6:
             walker.read(s[6], s[1])
-        walker.read(walker.without_entries(s), s[1])
+        walker.read(s[4], s[1])
     return walker.unit
 
 

@@ -12,10 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from pruner.fold.entries import Entries
+from pruner.fold.forms import Refused, written
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
 from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
-from pruner.model.ir import Expr, Stmt, constants, imports_in
+from pruner.graph.symbols import UNKNOWN
+from pruner.model.ir import EMPTY, Expr, Stmt, constants, imports_in
 from pruner.scan.summary import Summary
 
 if TYPE_CHECKING:
@@ -88,6 +91,7 @@ class ModuleWalker(Walker):
         super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
         self.program = world
         self.drops = drops
+        self.entries = entries_of(self, world, drops)
         self.frozen = set(frozen or ())
         self.state = ModuleState(summary, self.unit)
         self._forced = 0  # inside for/while/with: everything runs
@@ -148,9 +152,12 @@ class ModuleWalker(Walker):
             if rule:
                 self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}))
                 return 0
+        return super()._e(s)
+
+    def runs(self, s: Stmt) -> None:
+        """An expression that is evaluated for its own sake is an effect of the module, unless it does nothing."""
         if self._top and not (s[3][0] == "c" or s[3] == ("o", ())) and not self.droppable(s[3]):
             self._effect(s, "call")
-        return super()._e(s)
 
     def _raise(self, s: Stmt) -> int:
         if self._top:
@@ -160,6 +167,8 @@ class ModuleWalker(Walker):
     def _assign(self, s: Stmt) -> int:
         if not self._top:
             return super()._assign(s)
+        if self.entries is not None and self._item(s):
+            return 0
         if all(t[0] == "n" for t in s[3]):
             names = tuple(t[1] for t in s[3])
             item = Item(s, names, "value", in_try=bool(self._tried))
@@ -227,21 +236,35 @@ class ModuleWalker(Walker):
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
         # A rule that names the definition takes it with what its decorators would have done.
         item.dropped = self.drops.symbols.get((self.module, s[3]), "")
-        for decorator in s[4]:
-            item.dropped = item.dropped or self._registered(decorator)
+        taken = [self._registered(decorator) for decorator in s[4]] if self.drops.entries else []
+        if any(taken) and not item.dropped:
+            item.dropped = self._sole(s, taken)
         if why and not item.dropped:
             item.effect = why
             self._effect(s, why)
         self._add(item)
 
+    def _sole(self, s: Stmt, taken: list[str]) -> str:
+        """The rule that takes a definition with its registration; "" where it is registered under a kept key too."""
+        rule = next(filter(None, taken))
+        known = [_registrations(self.program, self.module, decorator) for decorator in s[4]]
+        places = {place for row, rules in zip(known, taken, strict=True) if rules for place, _ in row}
+        others = [row for row, rules in zip(known, taken, strict=True) if row and not rules]
+        kept = sorted(key for row in others for place, key in row if place in places)
+        if not kept:
+            return rule
+        table, key = next((t, k) for row in known for t, k in row if self.drops.entry(t, k))
+        why = f"{s[3]} is registered for, as for {kept[0]!r}"
+        self.unit.refused.append(
+            Refused(s[1], rule, f"{table}[{key}]", why, "drop the other keys too, or keep this one")
+        )
+        return ""
+
     def _registered(self, e: Expr) -> str:
         """Rule id when the call registers under a key that a rule drops."""
         if not self.drops.entries:
             return ""
-        function, key = _registration(self.program, self.module, e)
-        if not function:
-            return ""
-        for table in (function, *registry_tables(self.program, function)):
+        for table, key in _registrations(self.program, self.module, e):
             rule = self.drops.entry(table, key)
             if rule:
                 return rule
@@ -363,13 +386,43 @@ class ModuleWalker(Walker):
         return super()._del(s)
 
 
-def _registration(world: ProgramWorld, module: str, e: Expr) -> tuple[str, str]:
-    """(canonical callee, key) of ``register("key", ...)`` with a constant first argument."""
-    if e[0] == "k" and e[1][0] == "n" and e[2] and e[2][0][0] == "c":
-        return world.canonical(module, e[1][1], e[1][2]), str(e[2][0][1])
-    if e[0] == "n" and e[2] and e[2][-1][0] == "(" and len(e[2][-1]) > 2:
-        return world.canonical(module, e[1], e[2][:-1]), str(constants(e[2][-1])[0])
-    return "", ""
+def entries_of(walker: Walker, world: ProgramWorld, drops: Drops) -> Entries | None:
+    """The entries that rules drop, for the walk of one module; None when no rule names any."""
+    if not drops.entries:
+        return None
+
+    def source(e: Expr) -> tuple[str, list[Expr]]:
+        symbol, rest = world.follow(walker.module, e[1], e[2]) if e[0] == "n" else (UNKNOWN, ())
+        if symbol.kind != "binding" or rest:
+            return "", []
+        stores = [s for s in world.stores(symbol.module, symbol.name) if s.kind == "value" and s.stmt[0] == "="]
+        return symbol.text, [s.stmt[4] for s in stores]
+
+    return Entries(drops.entries, drops.entry, walker.table_of, source)
+
+
+def _registrations(world: ProgramWorld, module: str, e: Expr) -> list[tuple[str, str]]:
+    """(table or registering function, key) pairs of ``register("key", ...)``, ``register(cls, name="key")``.
+
+    Where the function is one of the tree, the key is the argument that it stores under. Else it is a constant first
+    argument, or the keyword ``name`` or ``key``.
+    """
+    if e[0] == "k" and e[1][0] == "n":
+        chain, args, kwargs = e[1], e[2], dict(e[3])
+    elif e[0] == "n" and e[2] and e[2][-1][0] == "(":
+        chain, args, kwargs = (*e[:2], e[2][:-1]), tuple(("c", c) for c in constants(e[2][-1])), {}
+    else:
+        return []
+    function = world.canonical(module, chain[1], chain[2])
+    plain = [str(args[0][1])] if args and args[0][0] == "c" else []
+    plain += [str(kwargs[n][1]) for n in ("name", "key") if n in kwargs and kwargs[n][0] == "c"]
+    found = [(function, key) for key in plain]
+    for table, parameter, parameters in registry_tables(world, function):
+        at = parameters.index(parameter) if parameter else -1
+        given = kwargs.get(parameter, args[at] if 0 <= at < len(args) else EMPTY)
+        keys = ([written(given)] if written(given) else []) if parameter else plain
+        found += [(name, key) for key in keys for name in (function, table)]
+    return found
 
 
 def imported_modules(world: ProgramWorld, module: str, name: str) -> list[str]:

@@ -15,7 +15,8 @@ Action = tuple[str, Any, frozenset[str]]
 class ExpressionEditor:
     """Turns the reducer's actions on nodes into byte spans."""
 
-    def __init__(self, text: SourceText, actions: dict[int, Action], pin: Any) -> None:
+    def __init__(self, text: SourceText, actions: dict[int, Action], pin: Any, entries: Any = None) -> None:
+        self.entries = entries  # (node, indices, rules): takes entries out of a display, and says so in the ledger
         self.text = text
         self.actions = actions  # id(node) → action
         self.pin = pin  # (rules) → Cause
@@ -37,6 +38,12 @@ class ExpressionEditor:
                     self.visit(child)
             return
         kind, detail, rules = action
+        if kind == "entries":
+            self.entries(node, detail, rules)
+            for child in ast.iter_child_nodes(node):
+                if not isinstance(child, ast.JoinedStr):
+                    self.visit(child)
+            return
         cause = self.pin(rules)
         if kind == "literal":
             self.edits.append(Edit(self.text.start(node), self.text.stop(node), repr(detail).encode(), cause))

@@ -148,6 +148,7 @@ def rewrite(
             if id(node) in lowering.joined:
                 inside.setdefault(id(lowering.joined[id(node)]), []).append((node, (kind, detail, origin)))
             plan.actions[id(node)] = (kind, detail, origin)
+            plan.entries |= kind == "entries"
             lines.append(node.lineno)
     _effects(lowering, plan)
     _dead_items(state, plan)

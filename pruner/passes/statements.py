@@ -35,6 +35,7 @@ class Plan:
         self.guard: tuple[str, str] = ("", "_prune_guard")  # package and name of the guard module
         self.fstrings: list[Edit] = []
         self.stand_ins: dict[tuple[int, int], tuple[str, str]] = {}
+        self.entries = False  # some are taken out
         self.calls: dict[int, list[Call]] = {}  # id of a function's node → guards in it
 
 
@@ -52,11 +53,12 @@ class StatementEditor:
         self.tree = tree
         self.plan = plan
         self.pin = pin
-        self.expr = ExpressionEditor(self.text, plan.actions, pin)
+        self.expr = ExpressionEditor(self.text, plan.actions, pin, self._entries)
         self.edits: list[Edit] = self.expr.edits
         self.removals: list[Removal] = []
         self._protected: set[int] | None = None
         self.function: ast.AST | None = None
+        self.choices = {id(n.slice) for n in ast.walk(tree) if isinstance(n, ast.Subscript)} if plan.entries else set()
         self.calls = CallEditor(self.text, plan.guard, plan.calls)
 
     def run(self) -> list[Edit]:
@@ -95,7 +97,12 @@ class StatementEditor:
     def _cause_of(self, node: ast.stmt) -> Cause:
         decision = self.plan.decisions.get(place(node))
         if decision is not None:
-            return self.pin(decision.origin)  # type: ignore[no-any-return]
+            cause: Cause = self.pin(decision.origin)
+            return (
+                replace(cause, kind="rule")
+                if isinstance(decision.detail, tuple) and decision.action == "cut"
+                else cause
+            )
         dead = self.plan.dead.get(place(node))
         return dead[2] if dead else self.pin(frozenset())
 
@@ -204,7 +211,11 @@ class StatementEditor:
             return False
         decision = self.plan.decisions.get(pos)
         if decision is not None and decision.action == "cut":
-            self._record(node, decision.detail or "tail", "", self.pin(decision.origin))
+            if isinstance(decision.detail, tuple):
+                what, name = decision.detail
+                self._record(node, what, name, self._cause_of(node))
+            else:
+                self._record(node, decision.detail or "tail", "", self.pin(decision.origin))
             return self._hoist([node])
         if decision is not None and decision.action == "guard":
             return self._guarded(node, decision)
@@ -219,28 +230,29 @@ class StatementEditor:
             Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause)
         )
 
-    def _entries(self, node: ast.Assign | ast.AnnAssign, decision: Any) -> None:
-        """Entries of a table literal that drop rules name."""
-        value = node.value
-        assert value is not None
-        if isinstance(value, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-            value = value.generators[0].iter
-        if isinstance(value, ast.Dict):
-            nodes: list[tuple[Any, Any]] = [(k or v, v) for k, v in zip(value.keys, value.values, strict=True)]
+    def _entries(self, node: ast.expr, dead: tuple[int, ...], rules: frozenset[str]) -> None:
+        """Entries of a display, keywords of a call or choices of a ``Literal`` that drop rules name."""
+        cause = replace(self.pin(rules), kind="rule")
+        if isinstance(node, ast.Call):
+            nodes: list[tuple[Any, Any]] = [(k, k) for k in [*node.args, *node.keywords]]
+            nodes.sort(key=lambda pair: self.text.start(pair[0]))
+            taken = {id(node.keywords[index]) for index in dead}
+            dead = tuple(index for index, (part, _) in enumerate(nodes) if id(part) in taken)
+        elif isinstance(node, ast.Dict):
+            nodes = [(k or v, v) for k, v in zip(node.keys, node.values, strict=True)]
         else:
-            nodes = [(e, e) for e in value.elts]  # type: ignore[attr-defined]
-        dead = list(decision.detail)
-        cause = replace(self.pin(decision.origin), kind="rule")
+            nodes = [(e, e) for e in node.elts]  # type: ignore[attr-defined]
         for index in dead:
             first, last = nodes[index]
             name = f"[{entry_key(first, index)}]"
             self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", name, cause))
-        self._take_out(value, nodes, dead, cause)
+        self._take_out(node, nodes, list(dead), cause)
 
     def _take_out(self, value: ast.expr, nodes: Sequence[tuple[Any, Any]], dead: list[int], cause: Cause) -> None:
         """Take elements, (first, last) node each, out of a display that stays what it is."""
         text = self.text
         kept = [i for i in range(len(nodes)) if i not in dead]
+        choices = id(value) in self.choices
         bare = isinstance(value, ast.Tuple) and text.data[text.start(value) : text.start(value) + 1] != b"("
         if not kept and (isinstance(value, ast.Set) or bare):
             empty = b"()" if bare else b"set()"  # `{}` is a dict, and nothing at all is no tuple
@@ -249,7 +261,7 @@ class StatementEditor:
         elements = self._spans(value, nodes)
         before = len(self.edits)
         self._remove_spans(elements, dead, cause)
-        if isinstance(value, ast.Tuple) and len(kept) == 1:
+        if isinstance(value, ast.Tuple) and len(kept) == 1 and not choices:
             stop = elements[kept[0]][1]
             rest = bytearray(text.data[stop : text.stop(value)])
             for edit in self.edits[before:]:
@@ -263,6 +275,10 @@ class StatementEditor:
         text = self.text
         spans: list[tuple[int, int]] = []
         left = text.start(container)
+        if isinstance(container, ast.Call):
+            left = text.stop(container.func)
+            while text.data[left : left + 1] != b"(":  # `(dict)(x=1)`
+                left = text.trim_left(left + (text.data[left : left + 1] == b")"), text.stop(container))
         if text.data[left : left + 1] in (b"(", b"[", b"{"):
             left += 1
         limit = text.stop(container)
@@ -286,10 +302,6 @@ class StatementEditor:
         return spans
 
     def _plain(self, node: ast.AST) -> None:
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            decision = self.plan.decisions.get(place(node))
-            if decision is not None and decision.action == "entries":
-                self._entries(node, decision)
         if (
             isinstance(node, ast.Assign)
             and len(node.targets) == 1
@@ -791,7 +803,7 @@ class StatementEditor:
             alone = not text.data[line_start:start].strip() and (
                 tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#")
             )
-            if alone and kept and not tail.startswith(b"\\"):
+            if alone and not tail.startswith(b"\\"):
                 self.edits.append(Edit(line_start, line_stop, b"", cause))
             elif any(k > index for k in kept):
                 self.edits.append(Edit(start, elements[index + 1][0], b"", cause))
@@ -824,8 +836,12 @@ def _own(node: ast.AST) -> list[ast.AST]:
     return found
 
 
-def entry_key(node: ast.expr, index: int) -> str:
+def entry_key(node: ast.expr | ast.keyword, index: int) -> str:
     """What the ledger calls an entry: its literal key or dotted name, as a rule writes it; else its place."""
+    if isinstance(node, ast.keyword):
+        return node.arg or str(index)
+    if isinstance(node, ast.Tuple) and len(node.elts) == 2:
+        return entry_key(node.elts[0], index)  # dict([("x", X)])
     if isinstance(node, ast.Constant) and isinstance(node.value, str | int):
         return str(node.value)
     if isinstance(node, ast.Name | ast.Attribute) or (

@@ -16,6 +16,7 @@ from pruner.errors import PruneError, cannot
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy, Snapshot, Target
+from pruner.model.ir import line_of
 from pruner.pipeline.targets import matching_modules, split_symbol
 
 _VERBS = ("assume", "root", "keep", "drop", "dynamic", "guard", "pure", "discard", "allow")
@@ -36,10 +37,22 @@ def unmatched(
     found = []
     for rule in policy.rules:
         if rule.id in open_rules - met:
-            text = f"rule {rule.id} matches nothing in this tree"
+            text = f"rule {rule.id} matches nothing in this tree{_near(policy, rule.id, table)}"
             advice = "correct it, or mark it optional, since or until"
             found.append(Finding("PR012", rule.location.file, rule.location.line, text, advice))
     return found
+
+
+def _near(policy: Policy, rule: str, table: ModuleTable) -> str:
+    """Where the first table of the rule stands whose entry was not found; "" when there is none."""
+    for target in policy.drops:
+        split = table.split(target.text.partition("[")[0]) if target.rule == rule and target.kind == "entry" else None
+        summary = table.load(split[0]) if split is not None and split[0] in table.paths else None
+        stores = summary.stores.get(split[1].partition(".")[0], ()) if summary is not None and split is not None else ()
+        if summary is not None and stores:
+            place = f"{summary.path}:{line_of(stores[0].stmt[1])}"
+            return f": no entry of {target.text.partition('[')[0]} ({place}) is written out as {target.text}"
+    return ""
 
 
 def nothing_kept(policy: Policy) -> PruneError:

@@ -80,6 +80,8 @@ class Lowering:
         self.binding = _binding_lines(data)
         self.outer = b"nonlocal" in data
         self.scopes = Scopes()
+        self._quoted = False  # inside an annotation that is a text: its places are not the file's
+        self._literals = 0  # how many ``Literal[...]`` were met
         self._table: dict[type, Callable[[Any], Expr]] = {
             ast.Constant: self._constant, ast.Name: self._name, ast.Attribute: self._attribute,
             ast.Call: self._call, ast.BoolOp: self._boolop, ast.UnaryOp: self._unary, ast.IfExp: self._ifexp,
@@ -88,6 +90,7 @@ class Lowering:
             ast.SetComp: self._comprehension, ast.GeneratorExp: self._comprehension, ast.DictComp: self._comprehension,
             ast.JoinedStr: self._joined, ast.FormattedValue: self._formatted, ast.BinOp: self._binop,
             ast.Yield: self._yield, ast.YieldFrom: self._yield, ast.Await: self._yield, ast.Subscript: self._subscript,
+            ast.Starred: self._starred,
         }  # fmt: skip
 
     def binds(self, node: ast.stmt | ast.expr) -> bool:
@@ -108,13 +111,24 @@ class Lowering:
             return lower(node)
         return self.opaque([self.expr(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
 
-    def annotation(self, node: ast.expr | None) -> Expr:
-        """Lower an annotation; text in it is code that type checkers and pydantic evaluate."""
+    def annotation(self, node: ast.expr | None, name: str = "") -> Expr:
+        """Lower an annotation; text in it is code that type checkers and pydantic evaluate.
+
+        ``name``: the parameter's, which is told where the annotation lists choices.
+        """
         if node is None:
             return EMPTY
+        before = self._literals
+        parts = self._annotation(node)
+        if name and self._literals > before:
+            return ("o", tuple(parts), f":{name}")
+        return parts[0] if len(parts) == 1 else self.opaque(parts)
+
+    def _annotation(self, node: ast.expr) -> list[Expr]:
         parts = [self.expr(node)]
         if isinstance(node, (ast.Name, ast.Attribute)):
-            return parts[0]
+            return parts
+        self._quoted = True
         for inner in ast.walk(node):
             if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and len(inner.value) < 400:
                 if inner.value.isidentifier():
@@ -124,7 +138,8 @@ class Lowering:
                     parts.append(self.expr(ast.parse(inner.value.strip(), mode="eval").body))
                 except (SyntaxError, ValueError):
                     continue
-        return parts[0] if len(parts) == 1 else self.opaque(parts)
+        self._quoted = False
+        return parts
 
     def exprs(self, nodes: Sequence[ast.expr | None]) -> tuple[Expr, ...]:
         """Lower several."""
@@ -136,7 +151,7 @@ class Lowering:
         """An operation that folding does not look into; only what it refers to matters."""
         flat: list[Expr] = []
         for child in children:
-            if child[0] == "o":
+            if child[0] == "o" and len(child) == 2:
                 flat.extend(child[1])
             elif child[0] != "c" or (isinstance(child[1], str) and _NAME_LIKE.match(child[1])):
                 flat.append(child)
@@ -281,13 +296,23 @@ class Lowering:
             return ("j", _pieces(left[1], r"%[-+ #0-9.]*[a-zA-Z]", right))  # "forward_%s" % kind
         if isinstance(node.op, ast.Add) and (_is_text(left) or _is_text(right)):
             return ("j", (left, right))
+        if isinstance(node.op, (ast.Add, ast.BitOr)) and (lists(left) or lists(right)):
+            return ("o", (left, right), "+" if isinstance(node.op, ast.Add) else "|")  # A + ["x"]
         return self.opaque([left, right])
+
+    def _starred(self, node: ast.Starred) -> Expr:
+        value = self.expr(node.value)
+        return ("o", (value,), "*") if lists(value) else self.opaque([value])
 
     def _yield(self, node: Any) -> Expr:
         return ("yield", self.expr(node.value))
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         base, index = self.expr(node.value), self.expr(node.slice)
+        if base[0] in ("n", "v", "b") and (base[1], *base[2])[-1].lstrip(".") == "Literal":
+            self._literals += 1
+            if index[0] in ("t", "o"):
+                return ("o", (base, index), "['" if self._quoted else "[")
         if index[0] == "c" and base[0] in ("n", "v", "b", "x"):
             return self._extend(base, f"[{_repr(index[1])}]")
         return self.opaque([base, index])
@@ -325,6 +350,13 @@ def _fields(text: str) -> list[tuple[str, ...]]:
     """What the fields of a format read of their objects: ``"{0.shape.rows}"``."""
     found = re.findall(r"\{\w*((?:\.\w+|\[[^\]{}]*\])+)", text)
     return [path for path in (tuple(re.findall(r"\.\w+", field)) for field in found) if path]
+
+
+def lists(expr: Expr) -> bool:
+    """Is it a display, or made of one: what tables are put together from?"""
+    if expr[0] == "k":
+        return any(lists(argument) for argument in expr[2]) or (bool(expr[3]) and expr[1][1:2] == ("dict",))
+    return expr[0] in ("t", "d") or (expr[0] == "o" and len(expr) == 3)
 
 
 def _is_text(expr: Expr) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pruner.model.ir import EMPTY, Block, Expr, Stmt, position
 from pruner.scan import scopes
-from pruner.scan.expressions import Lowering
+from pruner.scan.expressions import Lowering, lists
 
 
 def pos_of(node: Any) -> int:
@@ -62,16 +62,21 @@ class StatementLowering(Lowering):
         read = self.expr(_as_load(node.target))
         if not isinstance(node.target, ast.Name):
             read = ("u", read)  # `mod.flag += 1` stores the part that it reads
-        value = self.opaque([read, self.expr(node.value)])
+        added = self.expr(node.value)
+        if isinstance(node.op, (ast.Add, ast.BitOr)) and lists(added):
+            value: Expr = ("o", (read, added), "+=")  # T += ["x"]
+        else:
+            value = self.opaque([read, added])
         return ("=", pos_of(node), node.end_lineno, self.target(node.target), value, "+")
 
     def _s_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Stmt:
         decorators = self.exprs(node.decorator_list)
         every = node.args
-        notes = [a.annotation for a in [*every.posonlyargs, *every.args, *every.kwonlyargs] if a.annotation]
-        notes += [a.annotation for a in (every.vararg, every.kwarg) if a is not None and a.annotation]
-        notes += [node.returns] if node.returns else []
-        signature = (*self.exprs([*every.defaults, *every.kw_defaults]), *(self.annotation(n) for n in notes))
+        named = [a for a in [*every.posonlyargs, *every.args, *every.kwonlyargs] if a.annotation]
+        named += [a for a in (every.vararg, every.kwarg) if a is not None and a.annotation]
+        notes = [self.annotation(a.annotation, a.arg) for a in named]
+        notes += [self.annotation(node.returns)] if node.returns else []
+        signature = (*self.exprs([*every.defaults, *every.kw_defaults]), *notes)
         return ("def", pos_of(node), node.end_lineno, node.name, decorators, signature, self._function(node))
 
     _s_AsyncFunctionDef = _s_FunctionDef

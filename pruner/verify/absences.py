@@ -13,10 +13,11 @@ from pruner.verify.canon import Canon
 from pruner.verify.claims import Claim, FileResult
 from pruner.verify.coded import RUN, words
 from pruner.verify.effects import Effects
+from pruner.verify.entered import Entered
 from pruner.verify.guards import guarded, is_guard
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
-from pruner.verify.names import FUNCTIONS, module_names, resolver
+from pruner.verify.names import module_names, resolver
 from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.shape import Definition, reads
@@ -24,6 +25,7 @@ from pruner.verify.side import Side
 from pruner.verify.suites import Suites
 from pruner.verify.world import literal_all
 
+_ENTERING = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 _KINDS = {
     "Function": "function",
     "Class": "class",
@@ -47,13 +49,15 @@ class Absences:
         self.resolve = resolver(module, self.world.tree.is_package(module), walrus, capture)
         self.yields = b"yield" in upstream.data
         self.canon = Canon(effects)
+        self.entered = Entered(self.canon, self.world, self.world.ruled, module)
         self.result = FileResult(path)
         self.prefix = ""
         self._coded: frozenset[str] | None = None
         self._mentioned: set[str] | None = None
         self._reads: set[str] | None = None
+        self._stated: set[str] | None = None  # statements of the output that may put entries into tables
         self._output_scope = Scope("module", module)
-        self.licence = Licence(self.world.ruled, module, set())
+        self.licence = Licence(set())
         self.gone: dict[int, set[str]] = {}  # id of an upstream scope -> names that the output scope lacks
         self.upstream_suites = Suites(self.canon, self._erase, self._gone_import)
         self.output_suites = Suites(self.canon, lambda item, _: is_guard(item))
@@ -61,7 +65,10 @@ class Absences:
     def _erase(self, item: Item, scope: Scope) -> bool:
         """Leave an upstream binding out when the output scope does not bind it and nothing else is lost."""
         gone = self.gone.get(id(scope))
-        if not gone or not item.binds or not set(item.binds) <= gone:
+        if not item.binds:
+            # `if x: T["k"] = v` may be all that the branch did: what is judged is the branch without it.
+            return self._enters(item) and self._entry(item, scope)
+        if not gone or not set(item.binds) <= gone:
             return False
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
             return False  # a guard that raises may stand for this import, whatever became of its names
@@ -71,6 +78,14 @@ class Absences:
             item.pinned = True
             return False
         return self._gone(item, scope)
+
+    def _enters(self, item: Item) -> bool:
+        """A statement that may put an entry into a table, and that the output does not have."""
+        if not self.world.ruled.drop_entries or not isinstance(item.node, _ENTERING):
+            return False
+        if self._stated is None:
+            self._stated = {ast.unparse(node) for node in walk(self.out.tree) if isinstance(node, _ENTERING)}
+        return ast.unparse(item.node) not in self._stated
 
     def _probe(self, item: Item, gone: set[str]) -> bool:
         """Is whether this import works an answer that code outside its own try statement can see?
@@ -175,55 +190,10 @@ class Absences:
         return True
 
     def _entry(self, item: Item, scope: Scope) -> bool:
-        """A statement that puts an entry into a table from which a rule drops it.
-
-        ``TABLE[key] = …``, ``@register(key)`` on a definition, ``Registry.register(key, …)``.
-        """
-        node = item.node
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-            target = node.targets[0]
-            home = self.effects.symbol(target.value, scope)
-            if home is not None and home[0] == "symbol" and isinstance(target.slice, ast.Constant):
-                if self.world.ruled.drops_entry(home[1], home[2], str(target.slice.value)):
-                    self.result.entries += 1
-                    return True
-        calls = [d for d in getattr(node, "decorator_list", ()) if isinstance(d, ast.Call)]
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            calls.append(node.value)
-        for call in calls:
-            if (
-                call.args
-                and isinstance(call.args[0], ast.Constant)
-                and self._fills(call, str(call.args[0].value), scope)
-            ):
-                self.result.entries += 1
-                return True
-        return False
-
-    def _fills(self, call: ast.Call, key: str, scope: Scope) -> bool:
-        """Does this call store into a table whose entry ``key`` a rule drops?"""
-        head = self.effects.chain(call.func, scope)
-        if head is None:
-            return False
-        for table in self.world.ruled.drop_entries:
-            owner, _, name = table.rpartition(".")
-            module = owner if owner in self.world.tree.modules else owner.rpartition(".")[0]
-            if not head.startswith(f"{module}."):
-                continue
-            inside = table[len(module) + 1 :]
-            if self.world.ruled.drops_entry(module, inside, key) and self._mentions(head, module, name):
-                return True
-        return False
-
-    def _mentions(self, head: str, module: str, table: str) -> bool:
-        """Does the function ``head`` of the module name the table in its body?"""
-        parsed = self.world.tree.parse_module(module)
-        body: Sequence[ast.stmt] = parsed.body if parsed is not None else ()
-        node: ast.AST | None = None
-        for part in head[len(module) + 1 :].split("."):
-            node = next((n for n in body if isinstance(n, FUNCTIONS + (ast.ClassDef,)) and n.name == part), None)
-            body = getattr(node, "body", ())
-        return node is not None and any(table in (getattr(n, "id", ""), getattr(n, "attr", "")) for n in walk(node))
+        """A statement that puts entries into a table from which rules drop them."""
+        count = self.entered.absent(item, scope, self.prefix)
+        self.result.entries += count
+        return count > 0
 
     def _gone_import(self, item: Item, scope: Scope) -> tuple[str, bool]:
         """The dropped module or symbol that this import asks for, and whether it fails where it stands.

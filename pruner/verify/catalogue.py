@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from pruner.verify.entries import (
     Entry,
     binds,
+    choices,
     definitions,
     keys,
     members,
@@ -95,18 +96,19 @@ class Catalogue:
         known = False
         truth = self._truth
         decided = (lambda test: truth(module, test)) if truth is not None and scope is tree else None
-        for node in own(scope, decided):
-            if isinstance(node, ast.ClassDef) and node.name == name:
+        registering: set[str] = set()
+        for node in (scope, *own(scope, decided)):
+            if isinstance(node, ast.ClassDef) and node.name == name and node is not scope:
                 known = True
                 found.update(members(path, node))
-            value = value_for(node, name)
-            if value is not None:
-                known = True
-                for key, row, item in keys(value):
-                    found.setdefault(key, Entry(path, row, names_of(item), item))
+            for value in (value_for(node, name), choices(node, name)):
+                if value is not None:
+                    known = True
+                    registering |= _methods(value, tree)
+                    for key, row, item in keys(value):
+                        found.setdefault(key, Entry(path, row, names_of(item), item))
         if known and not isinstance(scope, ast.FunctionDef):
-            registering = self._storing(module, tree).get(name, set())
-            for key, entry in registered(path, tree, registering):
+            for key, entry in registered(path, tree, registering | self._storing(module, tree).get(name, set())):
                 found.setdefault(key, entry)
         return found if known else None
 
@@ -183,3 +185,16 @@ class Catalogue:
                         found.setdefault(part.id, (module, Entry(self.paths[module][0], above + part.lineno)))
         self._offered[package, attribute] = found
         return found
+
+
+def _methods(value: ast.expr, tree: ast.Module) -> set[str]:
+    """Methods of a class of the module that store into the object, where ``value`` makes one: ``REG = Registry()``."""
+    name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+    found = set()
+    for node in definitions(tree) if name else ():
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            for method in definitions(node):
+                places = [t for part in statements(method) if isinstance(part, ast.Assign) for t in part.targets]
+                if any(isinstance(t, ast.Subscript) and ast.unparse(t.value).startswith("self") for t in places):
+                    found.add(method.name)
+    return found

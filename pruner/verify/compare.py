@@ -47,7 +47,6 @@ class Comparison(Absences):
             for name in sorted(mentioned & reads(self.out.tree, other, self._build)):
                 self._problem(0, 0, f"{name!r} is still read, but the module no longer binds it")
         self._suite(self.up.tree.body, self.out.tree.body, scope, other, "module")
-        self.result.entries += self.licence.entries
         self.result.claims.extend(
             Claim(self.result.path, self.module, name, 0, "export") for name in sorted(self.licence.exports)
         )
@@ -76,7 +75,7 @@ class Comparison(Absences):
             for tag, a, b, c, d in SequenceMatcher(None, rows_up, rows_out, autojunk=False).get_opcodes()
             if tag != "equal"
         ]
-        before = len(self.result.problems), len(self.result.claims), len(self.result.lost), self.licence.entries
+        before = len(self.result.problems), len(self.result.claims), len(self.result.lost), self.result.entries
         for gap_up, gap_out, last in gaps:
             # The text of a statement may match the wrong twin, so a failing gap proves nothing yet. A bare `return`
             # does nothing at the end of a function alone: `if not False: return` went, and what is behind it stayed.
@@ -84,7 +83,7 @@ class Comparison(Absences):
         if len(self.result.problems) > before[0]:
             partial = self.result.problems[before[0] :]
             del self.result.problems[before[0] :], self.result.claims[before[1] :], self.result.lost[before[2] :]
-            self.licence.entries = before[3]
+            self.result.entries = before[3]
             self._canonical(up, out, scope, other, kind)
             if len(self.result.problems) - before[0] > len(partial):
                 self.result.problems[before[0] :] = partial
@@ -131,7 +130,7 @@ class Comparison(Absences):
             if u is not None and o is not None and self._paired(u, o):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
-            elif u is not None and o is not None and self._same_head(u, o):
+            elif u is not None and o is not None and self._same_head(u, o, scope, other):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
             elif u is not None and self._absent(u, scope, right[j:]):
@@ -168,12 +167,18 @@ class Comparison(Absences):
     def _paired(self, u: Item, o: Item) -> bool:
         return bool(u.signature == o.signature)
 
-    def _same_head(self, u: Item, o: Item) -> bool:
+    def _same_head(self, u: Item, o: Item, scope: Scope, other: Scope) -> bool:
         if u.kind != o.kind:
             return False
         if u.key == o.key:
             return True
-        return u.kind in ("Assign", "AnnAssign", "AugAssign") and self.licence.allows(u.key, o.key, self.prefix)
+        if u.kind not in ("Assign", "AnnAssign", "AugAssign", "Expr"):
+            return False
+        if self.licence.allows(u.key, o.key):
+            return True
+        count = self.entered.lessened(u, o, (scope, other), self.prefix)
+        self.result.entries += count
+        return count > 0
 
     def _descend(self, u: Item, o: Item, scope: Scope, other: Scope) -> None:
         if u.kind in ("Function", "Class"):
@@ -206,7 +211,7 @@ class Comparison(Absences):
         ):
             if [self.canon.value(d, scope) for d in before] != [self.canon.value(d, other) for d in after]:
                 self._problem(up.lineno, out.lineno, f"the {label} of {up.name} changed")
-        if self._header(up, scope) != self._header(out, other):
+        if self._header(up, scope) != self._header(out, other) and not self._fewer_choices(up, out, scope, other):
             self._problem(up.lineno, out.lineno, f"the signature of {up.name} changed")
         inner, inner_other = self._build(up, scope), self._build(out, other)
         inner_other.twin = inner
@@ -233,6 +238,24 @@ class Comparison(Absences):
         outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
         self._suite(up.body, out.body, inner, inner_other, "function")
         self.prefix = outer
+
+    def _fewer_choices(self, up: Definition, out: Definition, scope: Scope, other: Scope) -> bool:
+        """Is all that differs in a signature that annotations lost choices which rules drop?"""
+        if isinstance(up, ast.ClassDef) or isinstance(out, ast.ClassDef):
+            return False
+        pairs = self.entered.annotated(up.args, out.args, (scope, other), self.prefix + up.name)
+        if not pairs:
+            return False
+        notes = [(part, part.annotation) for pair in pairs for part in pair]
+        try:
+            for part, _ in notes:
+                part.annotation = None
+            same = self._header(up, scope) == self._header(out, other)
+        finally:
+            for part, note in notes:
+                part.annotation = note
+        self.result.entries += len(pairs) * same
+        return same
 
     def _header(self, node: Definition, scope: Scope) -> Term:
         if isinstance(node, ast.ClassDef):

@@ -70,39 +70,92 @@ def binds(node: ast.AST) -> list[str]:
 
 
 def value_for(node: ast.AST, name: str) -> ast.expr | None:
-    """What a statement puts into the table: an assignment, ``T += ...``, ``T.update(...)`` and its like."""
+    """What a statement puts into the table: an assignment, ``T += ...``, ``T["x"] = ...``, ``T.update(...)`` and its like."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if len(targets) == 1 and isinstance(targets[0], ast.Subscript) and _is(targets[0].value, name) and node.value:
+            return ast.copy_location(ast.Dict([targets[0].slice], [node.value]), node)
         return node.value if binds(node) == [name] else None
     if isinstance(node, ast.AugAssign):
-        return node.value if isinstance(node.target, ast.Name) and node.target.id == name else None
-    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call) or len(node.value.args) != 1:
+        return node.value if _is(node.target, name) else None
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not _is(call.func.value, name):
         return None
-    call = node.value.func
-    if not isinstance(call, ast.Attribute) or not isinstance(call.value, ast.Name) or call.value.id != name:
-        return None
-    if call.attr in ("append", "add"):
-        return ast.copy_location(ast.List([node.value.args[0]], ast.Load()), node)
-    return node.value.args[0] if call.attr in ("update", "extend") else None
+    given = call.args[1:] if call.func.attr == "insert" else call.args
+    if call.func.attr == "setdefault" and given:
+        return ast.copy_location(ast.Dict([given[0]], [given[-1]]), node)
+    if call.func.attr in ("append", "appendleft", "add", "insert") and len(given) == 1:
+        return ast.copy_location(ast.List([given[0]], ast.Load()), node)
+    if call.func.attr in ("update", "extend", "extendleft") and len(given) + len(call.keywords) > 0:
+        return given[0] if given and not call.keywords else call
+    return None
 
 
-def keys(value: ast.expr) -> Iterator[tuple[str, int, ast.AST]]:
+def choices(node: ast.AST, name: str) -> ast.expr | None:
+    """The annotation of a field or a parameter of this name, where it lists choices: ``Literal["a", "b"]``."""
+    note = node.annotation if isinstance(node, ast.AnnAssign) and _is(node.target, name) else None
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        note = next((a.annotation for a in every if a.arg == name), None)
+    return note if note is not None and any(_literal(part) for part in ast.walk(note)) else None
+
+
+def _is(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _literal(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and ast.unparse(node.value).rpartition(".")[2] == "Literal"
+
+
+def keys(value: ast.expr, pairs: bool = False) -> Iterator[tuple[str, int, ast.AST]]:
+    """Keys that are written out in what a table is made of, each with its line and its value.
+
+    ``pairs``: two in brackets are a key and its value, ``dict([("x", X)])``.
+    """
     if isinstance(value, ast.Dict):
         for key, part in zip(value.keys, value.values, strict=True):
             text = _text(key)
             if text is not None and key is not None:
                 yield text, key.lineno, part
+            elif key is None:
+                yield from keys(part)  # {**{"x": X}}
     elif isinstance(value, (ast.List, ast.Tuple, ast.Set)):
         for part in value.elts:
+            pair = part.elts if pairs and isinstance(part, ast.Tuple) and len(part.elts) == 2 else [part, part]
+            text = _text(pair[0])
+            if text is not None:
+                yield text, part.lineno, pair[1]
+            elif isinstance(part, ast.Starred) and not isinstance(part.value, ast.Name):
+                yield from keys(part.value, pairs)
+    elif isinstance(value, ast.BinOp):
+        yield from keys(value.left, pairs)
+        yield from keys(value.right, pairs)
+    elif isinstance(value, ast.Call):
+        yield from _given(value)
+    elif _literal(value):
+        listed = value.slice  # type: ignore[attr-defined]
+        for part in listed.elts if isinstance(listed, ast.Tuple) else [listed]:
             text = _text(part)
             if text is not None:
                 yield text, part.lineno, part
-    elif isinstance(value, ast.BinOp):
-        yield from keys(value.left)
-        yield from keys(value.right)
-    elif isinstance(value, ast.Call) and value.args:
-        yield from keys(value.args[0])  # frozenset({...}), MappingProxyType({...})
+            else:
+                yield from keys(part)
     elif isinstance(value, ast.Subscript):
-        yield from keys(value.slice)  # Literal["a", "b"]
+        inner = value.slice.elts if isinstance(value.slice, ast.Tuple) else [value.slice]
+        for part in inner:  # Optional[Literal["a", "b"]]
+            yield from keys(part) if isinstance(part, (ast.Subscript, ast.BinOp)) else ()
+
+
+def _given(call: ast.Call) -> Iterator[tuple[str, int, ast.AST]]:
+    """Keys in the arguments of a call: ``frozenset({...})``, ``defaultdict(f, {...})``, ``dict(x=X)``."""
+    name = ast.unparse(call.func).rpartition(".")[2]
+    keyed = name in ("dict", "OrderedDict", "defaultdict", "update")
+    for argument in call.args[1:2] if name == "defaultdict" else call.args[:1]:
+        yield from keys(argument, keyed)
+    for word in call.keywords if keyed else ():
+        if word.arg is not None:
+            yield word.arg, word.value.lineno, word.value
 
 
 def _text(node: ast.expr | None) -> str | None:
@@ -134,10 +187,11 @@ def registered(path: str, tree: ast.Module, registering: set[str]) -> Iterator[t
         if isinstance(node, ast.Expr):
             calls = [node.value]
         for call in calls:
-            if isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant):
-                name = ast.unparse(call.func).rpartition(".")[2]
-                if name in registering:
-                    yield str(call.args[0].value), Entry(path, call.lineno, names_of(node), node)
+            if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in registering:
+                given = [*call.args[:1], *(k.value for k in call.keywords if k.arg in ("name", "key"))]
+                for part in given:
+                    if isinstance(part, ast.Constant):
+                        yield str(part.value), Entry(path, call.lineno, names_of(node), node)
 
 
 def stored(node: ast.AST) -> Iterator[str]:

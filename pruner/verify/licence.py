@@ -1,7 +1,7 @@
-"""Differences between two canonical terms that a rule licenses: entries of tables, names in ``__all__``.
+"""Differences between two canonical terms that are licensed: names in ``__all__``, numbers of an enum's members.
 
-Order, numbers and kinds of what remains must not change: a tuple of one keeps being a tuple, the
-first entry of a dict stays the first, an enum member keeps its value.
+Order, numbers and kinds of what remains must not change: a tuple of one keeps being a tuple, an enum member keeps
+its value.
 """
 
 from __future__ import annotations
@@ -11,31 +11,24 @@ from collections.abc import Sequence
 from typing import Any
 
 from pruner.verify.items import Item
-from pruner.verify.ruled import Ruled
 from pruner.verify.terms import Term, constant
 
 
 class Licence:
     """Licensed differences for one module."""
 
-    def __init__(self, ruled: Ruled, module: str, gone: frozenset[str] | set[str]) -> None:
-        self.ruled = ruled
-        self.module = module
+    def __init__(self, gone: frozenset[str] | set[str]) -> None:
         self.gone = gone  # names of this module that the output does not bind
-        self.entries = 0
         self.exports: set[str] = set()  # names that __all__ lost although the module keeps them
 
-    def allows(self, upstream: Term, output: Term, prefix: str) -> bool:
-        """Is the assignment ``output`` what a drop rule makes of the assignment ``upstream``?"""
+    def allows(self, upstream: Term, output: Term) -> bool:
+        """Is the assignment ``output`` of ``__all__`` upstream's without names that may go?"""
         if upstream[0] != output[0] or upstream[0] not in ("Assign", "AnnAssign", "AugAssign"):
             return False
         targets = upstream[1] if upstream[0] == "Assign" else (upstream[1 if upstream[0] == "AnnAssign" else 2],)
-        if upstream[:-1] != output[:-1] or len(targets) != 1 or targets[0][0] != "Name":
+        if upstream[:-1] != output[:-1] or targets != (("Name", "__all__"),):
             return False
-        name = targets[0][1]
-        if name == "__all__":
-            return self._all(upstream[-1], output[-1])
-        return self._table(prefix + name, upstream[-1], output[-1])
+        return self._all(upstream[-1], output[-1])
 
     def _all(self, upstream: Any, output: Any) -> bool:
         if not _same_kind(upstream, output):
@@ -50,29 +43,6 @@ class Licence:
             return False
         self.exports.update(name for name in left_out if name not in self.gone)
         return True
-
-    def _table(self, name: str, upstream: Any, output: Any) -> bool:
-        if _walks(upstream) and _walks(output) and upstream[0] == output[0]:
-            # TABLE = {c.key: c for c in [A, B]}: the entries are those of the list.
-            (target, before, *tests), (other, after, *others) = upstream[-1][0], output[-1][0]
-            same = upstream[:-1] == output[:-1] and upstream[-1][1:] == output[-1][1:]
-            return same and (target, tests) == (other, others) and self._table(name, before, after)
-        if not _same_kind(upstream, output):
-            return False
-
-        def licensed(item: Any) -> bool:
-            key = item[0] if upstream[0] == "Dict" and len(item) == 2 and item[0] != "**" else item
-            return self.ruled.drops_entry(self.module, name, _text(key))
-
-        count = _subsequence(upstream[1:], output[1:], licensed)
-        if not count:
-            return False
-        self.entries += count
-        return True
-
-
-def _walks(term: Any) -> bool:
-    return isinstance(term, tuple) and bool(term) and term[0] in ("ListComp", "SetComp", "DictComp", "GeneratorExp")
 
 
 def _same_kind(upstream: Any, output: Any) -> bool:

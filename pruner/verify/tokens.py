@@ -116,8 +116,8 @@ class Tokens:
         for index, token in enumerate(have):
             places.setdefault(token, []).append(index)
         position = -1
-        for token in wanted:
-            if token in SOFT:
+        for index, token in enumerate(wanted):
+            if token in SOFT or wanted[index : index + 3] == ["set", "(", ")"]:  # {"x"} that lost its last entry
                 continue
             if is_string(token) or token[0].isdigit():
                 if token not in places:
