@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pruner.fold.forms import Refused, Taken, call, first, keys, parts, starred, written
+from pruner.fold.forms import Refused, Taken, call, firm, first, keys, parts, starred, written
 from pruner.model.ir import Expr, Stmt, constants
 
 MAPPINGS = frozenset(("dict", "collections.OrderedDict", "typing.OrderedDict", "collections.defaultdict"))
@@ -58,6 +58,7 @@ class Entries:
         self._table = ""
         self._pos = 0
         self._out = Taken()
+        self._spelled = written  # how a key is told from a variable
 
     # -- statements ------------------------------------------------------------------------------
 
@@ -122,7 +123,7 @@ class Entries:
         """
         step, args, _, chain = call(e)
         if chain is not None and step in _ONE and len(args) > _ONE[step]:
-            table, key = self.canonical(chain), written(args[_ONE[step]])
+            table, key = self.canonical(chain), firm(args[_ONE[step]])
             rule = self.rule(table, key) if table in self.tables and key else ""
             return [Refused(pos, rule, f"{table}[{key}]", _VALUE, _OTHERWISE)] if rule else []
         at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1) if importing and e[0] in "nvb" else -1
@@ -145,15 +146,16 @@ class Entries:
             return None
         self._begin(table, pos)
         if step in _ONE:
-            key = written(args[_ONE[step]]) if len(args) > _ONE[step] else ""
+            key = firm(args[_ONE[step]]) if len(args) > _ONE[step] else ""
             rule = self._rule(key)
             return (frozenset({rule}), key, self._out) if rule else None
         if step in _LESS:
             for argument in args[:1] if step == ".remove" or len(args) == 1 else ():
-                if self._rule(written(argument)):
+                if self._rule(firm(argument)):
                     why = f"is taken out again by {step[1:]}(), which fails where it is not"
                     self._refuse(self._rule(written(argument)), written(argument), why, _OTHERWISE)
             return frozenset(), "", self._out
+        self._spelled = firm
         for argument in args:
             self._source(argument, pairs=True)
         self._keywords(e, kwargs)
@@ -163,7 +165,7 @@ class Entries:
     # -- sources ---------------------------------------------------------------------------------
 
     def _begin(self, table: str, pos: int) -> None:
-        self._table, self._pos, self._out = table, pos, Taken()
+        self._table, self._pos, self._out, self._spelled = table, pos, Taken(), written
 
     def _take(self, table: str, pos: int, value: Expr) -> Taken:
         self._begin(table, pos)
@@ -174,7 +176,7 @@ class Entries:
         return self.rule(self._table, key) if key else ""
 
     def _gone(self, e: Expr) -> str:
-        return self._rule(written(e))
+        return self._rule(self._spelled(e))
 
     def _refuse(self, rule: str, key: str, why: str, advice: str) -> None:
         self._out.refused.append(Refused(self._pos, rule, f"{self._table}[{key}]", why, advice))

@@ -42,6 +42,13 @@ def written(e: Expr) -> str:
     return e[1] + "".join(e[2]) if e[0] in ("n", "v", "b") else ""
 
 
+def firm(e: Expr) -> str:
+    """:func:`written`, but "" for a variable: ``T.append(name)`` in a loop is no entry ``name``, which ``T[*]`` would name."""
+    if e[0] == "n" and (e[2] or e[1][:1].isupper()):
+        return written(e)
+    return written(e) if e[0] == "c" else ""
+
+
 def call(e: Expr) -> tuple[str, tuple[Expr, ...], tuple[tuple[str | None, Expr], ...], Expr | None]:
     """(method, arguments, keywords, object) of a call of a chain's last step."""
     if e[0] == "k" and e[1][0] in ("n", "v", "b") and e[1][2]:

@@ -565,7 +565,7 @@ class Walker:
         for e, gone in taken.parts.values():
             self.red.gone[id(e)] = gone
             origin = frozenset(gone.values())
-            self.unit.remains.actions.append((e, "entries", tuple(sorted(gone)), origin))
+            self.unit.remains.actions.append((e, "entries", tuple(sorted(gone.items())), origin))
         self.unit.refused += taken.refused
 
     def signature(self, s: Stmt) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pruner.fold.entries import Entries
-from pruner.fold.forms import Refused, written
+from pruner.fold.forms import Refused, firm
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
 from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
@@ -420,7 +420,7 @@ def _registrations(world: ProgramWorld, module: str, e: Expr) -> list[tuple[str,
     for table, parameter, parameters in registry_tables(world, function):
         at = parameters.index(parameter) if parameter else -1
         given = kwargs.get(parameter, args[at] if 0 <= at < len(args) else EMPTY)
-        keys = ([written(given)] if written(given) else []) if parameter else plain
+        keys = ([firm(given)] if firm(given) else []) if parameter else plain
         found += [(name, key) for key in keys for name in (function, table)]
     return found
 

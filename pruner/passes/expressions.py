@@ -16,7 +16,9 @@ class ExpressionEditor:
     """Turns the reducer's actions on nodes into byte spans."""
 
     def __init__(self, text: SourceText, actions: dict[int, Action], pin: Any, entries: Any = None) -> None:
-        self.entries = entries  # (node, indices, rules): takes entries out of a display, and says so in the ledger
+        self.entries = (
+            entries  # (node, (index, rule) pairs, rules): takes entries out of a display, and says so in the ledger
+        )
         self.text = text
         self.actions = actions  # id(node) → action
         self.pin = pin  # (rules) → Cause

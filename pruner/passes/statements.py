@@ -230,23 +230,23 @@ class StatementEditor:
             Removal(self.path, self.text.first_line(node), node.end_lineno or node.lineno, what, name, cause)
         )
 
-    def _entries(self, node: ast.expr, dead: tuple[int, ...], rules: frozenset[str]) -> None:
-        """Entries of a display, keywords of a call or choices of a ``Literal`` that drop rules name."""
-        cause = replace(self.pin(rules), kind="rule")
+    def _entries(self, node: ast.expr, gone: tuple[tuple[int, str], ...], rules: frozenset[str]) -> None:
+        """Entries of a display, keywords of a call or choices of a ``Literal`` that drop rules name, each with its rule."""
         if isinstance(node, ast.Call):
             nodes: list[tuple[Any, Any]] = [(k, k) for k in [*node.args, *node.keywords]]
             nodes.sort(key=lambda pair: self.text.start(pair[0]))
-            taken = {id(node.keywords[index]) for index in dead}
-            dead = tuple(index for index, (part, _) in enumerate(nodes) if id(part) in taken)
+            taken = {id(node.keywords[index]): rule for index, rule in gone}
+            gone = tuple((i, taken[id(part)]) for i, (part, _) in enumerate(nodes) if id(part) in taken)
         elif isinstance(node, ast.Dict):
             nodes = [(k or v, v) for k, v in zip(node.keys, node.values, strict=True)]
         else:
             nodes = [(e, e) for e in node.elts]  # type: ignore[attr-defined]
-        for index in dead:
+        for index, rule in gone:
             first, last = nodes[index]
             name = f"[{entry_key(first, index)}]"
+            cause = replace(self.pin(frozenset({rule})), kind="rule")
             self.removals.append(Removal(self.path, first.lineno, last.end_lineno, "entry", name, cause))
-        self._take_out(node, nodes, list(dead), cause)
+        self._take_out(node, nodes, [index for index, _ in gone], replace(self.pin(rules), kind="rule"))
 
     def _take_out(self, value: ast.expr, nodes: Sequence[tuple[Any, Any]], dead: list[int], cause: Cause) -> None:
         """Take elements, (first, last) node each, out of a display that stays what it is."""

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Sequence
 
 from pruner.verify.canon import Canon
-from pruner.verify.fewer import Fewer, Table, keywords, spelled
+from pruner.verify.fewer import Fewer, Table, firm, keywords
 from pruner.verify.items import Item
 from pruner.verify.names import FUNCTIONS
 from pruner.verify.nodes import walk
@@ -92,6 +92,7 @@ class Entered:
         if table is None or len(up.args) != len(out.args):
             return 0
         fewer = Fewer(self.canon, self.ruled, *scopes, table)
+        fewer.spelled = firm
         if not fewer.same(up.func, out.func):
             return 0
         counts = [fewer.source(a, b, True) for a, b in zip(up.args, out.args, strict=True)]
@@ -140,7 +141,7 @@ class Entered:
 
     def _drops(self, owner: ast.expr, given: Sequence[ast.expr], scope: Scope, prefix: str) -> int:
         table = self.place(owner, scope, prefix)
-        texts = [spelled(key) for key in given]
+        texts = [firm(key) for key in given]
         return len(texts) if table and all(t and self.ruled.drops_entry(*table, t) for t in texts) else 0
 
     def _method(self, call: ast.Call, scope: Scope, prefix: str) -> int:
@@ -154,6 +155,7 @@ class Entered:
         if table is None:
             return 0
         fewer = Fewer(self.canon, self.ruled, scope, scope, table)
+        fewer.spelled = firm
         counts = [fewer.whole(argument, True) for argument in call.args]
         counts += [int(row.inner is None and fewer.licensed(row.key)) for row in keywords(call)]
         return sum(counts) if counts and all(counts) else 0
@@ -175,7 +177,7 @@ class Entered:
             return found
         constant = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
         plain = [str(constant)] if constant is not None else []
-        plain += [spelled(k.value) for k in call.keywords if k.arg in ("name", "key") and spelled(k.value)]
+        plain += [firm(k.value) for k in call.keywords if k.arg in ("name", "key") and firm(k.value)]
         for table, function in self._filled_by(head):
             keys = self._keys(function, call) if function is not None else []
             found += [(table, key) for key in keys or plain]
@@ -256,7 +258,7 @@ class Entered:
         given = [k.value for k in call.keywords if k.arg == key]
         if key in names and names.index(key) < len(call.args):
             given.append(call.args[names.index(key)])
-        return [spelled(part) for part in given if spelled(part)]
+        return [firm(part) for part in given if firm(part)]
 
 
 def _parameters(node: ast.arguments) -> list[ast.arg]:

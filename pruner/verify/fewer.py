@@ -41,6 +41,7 @@ class Fewer:
         self.ruled = ruled
         self.scope, self.other = scope, other  # of upstream, of the output
         self.table = table
+        self.spelled = spelled  # how a key is read
 
     def same(self, up: ast.expr, out: ast.expr) -> bool:
         """Do both mean the same?"""
@@ -48,7 +49,7 @@ class Fewer:
 
     def licensed(self, key: ast.expr | str | None) -> bool:
         """Does a rule drop this entry of the table?"""
-        text = key if isinstance(key, str) else spelled(key)
+        text = key if isinstance(key, str) else self.spelled(key)
         return bool(text) and self.ruled.drops_entry(*self.table, text)
 
     # -- what tables are made of -----------------------------------------------------------------
@@ -200,6 +201,11 @@ def spelled(node: ast.expr | None) -> str:
     while isinstance(bare, ast.Attribute):
         bare = bare.value
     return ast.unparse(node) if isinstance(bare, ast.Name) and node is not None else ""
+
+
+def firm(node: ast.expr | None) -> str:
+    """:func:`spelled`, but "" for a variable: what ``T.append(name)`` puts in, nobody knows."""
+    return "" if isinstance(node, ast.Name) and not node.id[:1].isupper() else spelled(node)
 
 
 def keywords(call: ast.Call) -> list[Row]:

@@ -203,12 +203,58 @@ def test_what_comes_with_another_table_goes_with_both_rules() -> None:
     assert pruned.findings == [] and body(pruned) == "OTHER = ['b']\nTABLE = OTHER + ['cuda']"
 
 
+def test_each_entry_is_recorded_with_its_own_rule() -> None:
+    text = "TABLE = {'hip': 1, 'cuda': 2, 'npu': 3}\nTABLE.update(hip=1, npu=2)"
+    pruned = prune(program(text), drop=["app.TABLE[hip]", "app.TABLE[npu]"], roots=["app:f"])
+    rows = [(row.name, row.cause.rules) for row in pruned.outcome.removals if row.what == "entry"]
+    assert rows == [("[hip]", ("drop.0",)), ("[npu]", ("drop.1",)), ("[hip, npu]", ("drop.0", "drop.1"))]
+
+
 def test_a_computed_key_matches_nothing() -> None:
     text = "TABLE = {}\nfor name in ('hip', 'cuda'):\n    TABLE[name] = 1"
     pruned = prune(program(text), drop=["app.TABLE[hip]", "app.TABLE[*]"], roots=["app:f"])
     assert pruned.findings == ["PR012", "PR012"] and body(pruned) == text
     place = f"no entry of app.TABLE (app.py:{HEAD.count(chr(10)) + 1}) is written out as app.TABLE[hip]"
     assert pruned.outcome.findings[0].text == f"rule drop.0 matches nothing in this tree: {place}"
+
+
+VARIABLES = """\
+TABLE = []
+OTHER = {}
+
+
+def note(name, made):
+    TABLE.append(name)
+    TABLE.extend([name, made])
+    OTHER[name] = made
+    OTHER.setdefault(name, made)
+    OTHER.update({name: made})
+
+
+for name in ("a", "b"):
+    TABLE.append(name)
+    OTHER[name] = 1
+    note(name, 2)
+
+
+def f():
+    return TABLE, OTHER
+"""
+
+
+def test_a_variable_is_no_key(tmp_path: Path) -> None:
+    """``T[*]`` names all entries, and not what the program puts in while it runs."""
+    drop = ["app.TABLE[*]", "app.OTHER[*]", "app.TABLE[name]"]
+    pruned = prune({"app.py": VARIABLES}, drop=drop, roots=["app:f"])
+    assert pruned["app.py"] == VARIABLES and set(pruned.findings) == {"PR012"}
+    for line in (
+        "    TABLE.append(name)\n    OTHER",
+        "    OTHER.update({name: made})\n",
+        "    TABLE.extend([name, made])\n",
+    ):
+        gone = VARIABLES.replace(line, "    OTHER" if line.endswith("OTHER") else "")
+        wrong = Pruned({**pruned.files, "app.py": gone.encode()}, pruned.before, pruned.outcome)
+        assert "fold" in judged(wrong, tmp_path / str(len(gone)), "app.TABLE[*]', 'app.OTHER[*]"), line
 
 
 # -- choices of types -----------------------------------------------------------------------------------------------
