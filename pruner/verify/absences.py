@@ -66,8 +66,7 @@ class Absences:
         """Leave an upstream binding out when the output scope does not bind it and nothing else is lost."""
         gone = self.gone.get(id(scope))
         if not item.binds:
-            # `if x: T["k"] = v` may be all that the branch did: what is judged is the branch without it.
-            return self._enters(item) and self._entry(item, scope)
+            return isinstance(item.node, _ENTERING) and self._lost_entry(item, scope)
         if not gone or not set(item.binds) <= gone:
             return False
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
@@ -79,13 +78,20 @@ class Absences:
             return False
         return self._gone(item, scope)
 
-    def _enters(self, item: Item) -> bool:
-        """A statement that may put an entry into a table, and that the output does not have."""
-        if not self.world.ruled.drop_entries or not isinstance(item.node, _ENTERING):
+    def _lost_entry(self, item: Item, scope: Scope) -> bool:
+        """Does the statement put in a dropped entry, and none of the output's does the same?
+
+        ``if x: T["k"] = v`` may be all that the branch did: what is judged is the branch without it.
+        """
+        count = self.entered.absent(item, scope, self.prefix)
+        if not count:
             return False
         if self._stated is None:
             self._stated = {ast.unparse(node) for node in walk(self.out.tree) if isinstance(node, _ENTERING)}
-        return ast.unparse(item.node) not in self._stated
+        if ast.unparse(item.node) in self._stated:
+            return False
+        self.result.entries += count
+        return True
 
     def _probe(self, item: Item, gone: set[str]) -> bool:
         """Is whether this import works an answer that code outside its own try statement can see?

@@ -37,9 +37,10 @@ class Entered:
 
     def place(self, node: ast.expr, scope: Scope, prefix: str) -> Table | None:
         """The table that an expression names."""
-        if isinstance(node, ast.Name) and scope.kind in ("function", "class") and scope.find(node.id) is scope:
-            if not any(row.kind == "import" for row in scope.bindings(node.id)):
-                return self.module, prefix + node.id
+        home = scope.find(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(node, ast.Name) and home is not None:
+            if not any(row.kind == "import" for row in home.bindings(node.id)):
+                return self.module, _dotted(home, node.id)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             owner = prefix.rstrip(".").rpartition(".")[0]
             return (self.module, f"{owner}.{node.attr}") if owner else None
@@ -259,6 +260,15 @@ class Entered:
         if key in names and names.index(key) < len(call.args):
             given.append(call.args[names.index(key)])
         return [firm(part) for part in given if firm(part)]
+
+
+def _dotted(scope: Scope | None, name: str) -> str:
+    """A local name as rules write it: ``f.inner.T``."""
+    while scope is not None and scope.kind != "module":
+        if isinstance(scope.node, (*FUNCTIONS, ast.ClassDef)):
+            name = f"{scope.node.name}.{name}"
+        scope = scope.parent
+    return name
 
 
 def _parameters(node: ast.arguments) -> list[ast.arg]:

@@ -161,6 +161,48 @@ def test_keep_wins_in_every_form(text: str) -> None:
     assert pruned.findings == [] and body(pruned) == body(prune(program(text), roots=["app:f"]))
 
 
+# -- where tables stand ---------------------------------------------------------------------------------------------
+
+PLACES = [
+    ("app.K.T", "class K:\n    T = {}\n    T['hip'] = 1\n    T.update(hip=1, cuda=2)\n\n\ndef f():\n    return K.T\n", ["    T['hip'] = 1\n", "hip=1, "]),
+    ("app.K.T", "class K:\n    T = {'cuda': 2}\n\n    def m(self):\n        self.T['hip'] = 1\n        return self\n\n\nK.T['hip'] = 3\n\n\ndef f():\n    return K().m().T\n", ["        self.T['hip'] = 1\n", "K.T['hip'] = 3\n\n\n"]),
+    ("app.f.T", "def f():\n    T = {}\n    T['hip'] = 1\n    T.update(cuda=2)\n    return T\n", ["    T['hip'] = 1\n"]),
+    ("app.f.T", "def f():\n    T = ['cuda']\n    T += ['hip']\n    return T\n", ["    T += ['hip']\n"]),
+    ("app.f.T", "def f():\n    T = []\n\n    def fill():\n        T.append('hip')\n        T.append('cuda')\n\n    fill()\n    return T\n", ["        T.append('hip')\n"]),
+    ("tab.T", "import tab as t\nfrom tab import T as U\n\nU['hip'] = 1\nt.T |= {'hip': 2, 'cuda': 3}\nU.update(hip=1)\n\n\ndef f():\n    from tab import T\n\n    T.setdefault('hip', [])\n    return t.T\n", None),
+    ("tab.T", "import tab\n\ntry:\n    tab.T['hip'] = 1\nexcept KeyError:\n    tab.T['cuda'] = 0\n\n\ndef f():\n    return tab.T\n", None),
+    ("tab.T", "from tab import T\n\nfor _ in range(2):\n    T['hip'] = 1\n    T['cuda'] = 1\n\n\ndef f():\n    return T\n", ["    T['hip'] = 1\n"]),
+    ("tab.T", "from tab import T\n\nif len(T): T['hip'] = 1\nelse: T['cuda'] = 1\n\n\ndef f():\n    return T\n", None),
+    ("app.T", "T = {}; T['hip'] = 1; T['cuda'] = 2\n\n\ndef f():\n    return T\n", ["T['hip'] = 1; "]),
+    ("app.T", "T = dict(\n    # of hip\n    hip=1,  # gone\n    # of cuda\n    cuda=2,  # stays\n)\n\n\ndef f():\n    return T\n", ["    hip=1,  # gone\n"]),
+    ("app.T", "from typing import get_args\nimport typing as t\n\nKind = t.Literal['cuda', 'hip']\nT = t.Union[  # which\n    t.Literal[\n        'hip',  # gone\n        'cuda',\n        'b',\n    ],\n    None,\n]\n\n\ndef f():\n    return get_args(get_args(T)[0])\n", ["        'hip',  # gone\n"]),
+    ("app.T", "from typing import get_args, Literal\n\nT = (Literal['cuda', 'hip',])\n\n\ndef f():\n    return get_args(T)\n", None),
+    ("app.T", "from typing import get_args, Literal\n\nT = Literal['hip',\n            'cuda']\n\n\ndef f():\n    return get_args(T)\n", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("table", "text", "gone"), PLACES, ids=[f"{n}-{row[0]}" for n, row in enumerate(PLACES)])
+def test_a_place(table: str, text: str, gone: list[str] | None, tmp_path: Path) -> None:
+    pruned = prune({"app.py": text, "tab.py": "T = {}\n"}, drop=[f"{table}[hip]"], roots=["app:f"])
+    assert pruned.findings == []
+    for part in gone or ():
+        assert part in text
+        text = text.replace(part, "", 1)
+    left = pruned["app.py"]
+    assert (
+        "hip" not in left
+        if gone is None
+        else left.strip("\n") == text.replace("Kind = t.Literal['cuda', 'hip']\n", "").strip("\n")
+    )
+    values: list[Any] = []
+    for files in (pruned.before, pruned.files):
+        run(files, "import app\nkeep(app.f())", keep=values.append)
+    assert values[1] == less(values[0]) or (
+        gone is None and set(values[1]) == {"cuda"} - {"cuda"} * ("else" in text)
+    ), left
+    assert judged(pruned, tmp_path, f"{table}[hip]") == {}
+
+
 # -- where no edit is safe ------------------------------------------------------------------------------------------
 
 REFUSED = [
