@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pruner.fold.forms import Refused, Taken, call, firm, first, keys, parts, starred, written
+from pruner.fold.forms import Refused, Taken, call, firm, first, keys, method, parts, starred, written
 from pruner.model.ir import Expr, Stmt, constants
 
 MAPPINGS = frozenset(("dict", "collections.OrderedDict", "typing.OrderedDict", "collections.defaultdict"))
@@ -34,6 +34,7 @@ _LITERAL = frozenset(("typing.Literal", "typing_extensions.Literal"))
 _ONE = {".append": 0, ".appendleft": 0, ".add": 0, ".insert": 1, ".setdefault": 0}  # method -> where the key stands
 _MANY = frozenset((".update", ".extend", ".extendleft"))
 _LESS = frozenset((".remove", ".pop"))
+_METHODS = _ONE.keys() | _MANY | _LESS
 
 
 class Entries:
@@ -121,12 +122,15 @@ class Entries:
 
         ``x = T.setdefault("k", 1)`` puts it in and is read; ``T["k"]`` fails while the module is imported.
         """
-        step, args, _, chain = call(e)
-        if chain is not None and step in _ONE and len(args) > _ONE[step]:
+        if method(e) in _ONE:
+            step, args, _, chain = call(e)
+            if chain is None or len(args) <= _ONE[step]:
+                return []
             table, key = self.canonical(chain), firm(args[_ONE[step]])
             rule = self.rule(table, key) if table in self.tables and key else ""
             return [Refused(pos, rule, f"{table}[{key}]", _VALUE, _OTHERWISE)] if rule else []
-        at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1) if importing and e[0] in "nvb" else -1
+        reads = importing and e[0] in ("n", "v", "b")
+        at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1) if reads else -1
         if at >= 0:
             table, key = self._place((e[0], e[1], e[2][: at + 1]))
             rule = self.rule(table, key) if table in self.tables else ""
@@ -138,8 +142,10 @@ class Entries:
 
         With rules the whole statement goes.
         """
+        if method(e) not in _METHODS:
+            return None
         step, args, kwargs, chain = call(e)
-        if chain is None or not (step in _ONE or step in _MANY or step in _LESS):
+        if chain is None:
             return None
         table = self.canonical(chain)
         if table not in self.tables:
@@ -211,6 +217,8 @@ class Entries:
         for index, (key, inner) in enumerate(rows):
             if inner is not None:
                 self._source(inner[1][0] if starred(inner) else inner)
+            elif key is not None and key[0] == "o" and len(key[1]) == 1 and key[1][0][0] in ("n", "v", "b", "k"):
+                self._source(key[1][0])  # [*OTHER]
             elif key is not None and self._gone(key):
                 gone[index] = self._gone(key)
                 self._out.keys.append(written(key))

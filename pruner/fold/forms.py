@@ -49,6 +49,13 @@ def firm(e: Expr) -> str:
     return written(e) if e[0] == "c" else ""
 
 
+def method(e: Expr) -> str:
+    """``.append`` where a method of a chain is called; "" for others."""
+    if e[0] == "k":
+        return e[1][2][-1] if e[1][0] in ("n", "v", "b") and e[1][2] else ""
+    return e[2][-2] if e[0] in ("n", "v", "b") and len(e[2]) > 1 and e[2][-1][0] == "(" else ""
+
+
 def call(e: Expr) -> tuple[str, tuple[Expr, ...], tuple[tuple[str | None, Expr], ...], Expr | None]:
     """(method, arguments, keywords, object) of a call of a chain's last step."""
     if e[0] == "k" and e[1][0] in ("n", "v", "b") and e[1][2]:

@@ -16,6 +16,7 @@ from pruner.graph.drops import Drops
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
 from pruner.pipeline.native import without_macros
+from pruner.pipeline.served import Companions, alike
 from pruner.pipeline.targets import drops_of
 from pruner.pipeline.without import of_entry, of_module, of_subject
 from pruner.verify.catalogue import Catalogue
@@ -72,7 +73,7 @@ def answers(policy: Policy, outcome: Outcome, package: str, trees: tuple[Catalog
         return Answers(command=package)
     found = Answers(command=package)
     drops = drops_of(policy, table, set())
-    work = _Work(policy, up, out, drops, found, Needs(up, drops))
+    work = _Work(policy, up, out, drops, found, Needs(up, drops), Companions(policy, up))
     for guard in guards:
         found.guards[guard.key] = work.guard(guard)
         if guard.digest:
@@ -91,6 +92,7 @@ class _Work:
     drops: Drops
     found: Answers
     needed: Needs
+    companions: Companions
 
     def guard(self, guard: Guard) -> Any:
         start = tuple(guard.of.split(".")[1:])
@@ -138,9 +140,18 @@ class _Work:
                 _, wanted, lifted = gone.setdefault(key, (rule or bare[0], [], set()))
                 lifted.update(bare)
                 if rule:
-                    wanted.append(f"{name}[{key}]")
-                    wanted += [m for m in self.needed.of(entry) if m not in wanted]
-        return {key: (rule, _advice("", keep), sorted(lift)) for key, (rule, keep, lift) in sorted(gone.items())}
+                    self._want(wanted, name, key, entry)
+                    for table in alike(self.policy, rule, key, list(map(str, ask.names))):
+                        other = (self.up.entries(table) or {}).get(key)
+                        if other is not None and key not in (self.out.entries(table) or {}):
+                            self._want(wanted, table, key, other)
+        return {key: (rule, _advice([], keep), sorted(lift)) for key, (rule, keep, lift) in sorted(gone.items())}
+
+    def _want(self, wanted: list[str], table: str, key: str, entry: Entry) -> None:
+        """Add what a `keep` must name for the entry."""
+        for target in (f"{table}[{key}]", *self.needed.of(entry)):
+            if target not in wanted:
+                wanted.append(target)
 
     def _rule(self, table: str, key: str) -> str:
         for pattern, rule in self.drops.entries.get(table, {}).items():
@@ -156,10 +167,12 @@ class _Work:
             for name, (module, _) in self.up.offered(package, ask.attribute).items():
                 rule = self._walked(package) if name not in after else ""
                 if rule:
+                    served = list(self.companions.of(package, module, name))
+                    lifted = {r for p, m in served for r in of_module(self.policy, f"{p}.{m}")}
                     gone[name] = (
                         self.drops.modules.get(module, rule),
-                        self._member(package, module),
-                        of_module(self.policy, module),
+                        self._member(package, module, served),
+                        sorted({*of_module(self.policy, module), *lifted}),
                     )
         return dict(sorted(gone.items()))
 
@@ -169,22 +182,22 @@ class _Work:
             rule = self._walked(package)
             if rule and not any(d.members for d in self.policy.dynamics if d.package == package):
                 line = f"`dynamic: {{package: {package}, members: [ITS_MODULE]}}`"
-                return {"*": (rule, _advice(line, []), of_module(self.policy, f"{package}.ITS_MODULE"))}
+                return {"*": (rule, _advice([line], []), of_module(self.policy, f"{package}.ITS_MODULE"))}
         return {}
 
     def _walked(self, package: str) -> str:
         return next((d.rule for d in self.policy.dynamics if d.package == package), "")
 
-    def _member(self, package: str, module: str) -> str:
-        line = f"`dynamic: {{package: {package}, members: [{module.removeprefix(package + '.')}]}}`"
-        return _advice(line, self.needed.of(Entry("", 0), module))
+    def _member(self, package: str, module: str, served: list[tuple[str, str]]) -> str:
+        rows = [(package, module.removeprefix(f"{package}.")), *served]
+        lines = [f"`dynamic: {{package: {p}, members: [{member}]}}`" for p, member in rows]
+        return _advice(lines, self.needed.of(Entry("", 0), module))
 
 
-def _advice(line: str, keep: list[str]) -> str:
+def _advice(lines: list[str], keep: list[str]) -> str:
     """What to add: rules with these lines; "" for none."""
-    lines = [line] if line else []
     if keep:  # what holds brackets is quoted, or YAML would read a list in it
-        lines.append(f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in keep)}]`")
+        lines = [*lines, f"`keep: [{', '.join(json.dumps(t) if '[' in t else t for t in keep)}]`"]
     return f"{'a rule' if len(lines) == 1 else 'rules'} with {' and '.join(lines)}" if lines else ""
 
 

@@ -65,6 +65,11 @@ class Catalogue:
         """Whether this tree's module has these bytes."""
         return module in self.paths and self._read(self.paths[module][0]) == data
 
+    def text(self, module: str) -> str:
+        """The text of a module; "" when it is gone."""
+        data = self._read(self.paths[module][0]) if module in self.paths else None
+        return data.decode("utf-8", "replace") if data is not None else ""
+
     def split(self, dotted: str) -> tuple[str, str]:
         """The longest prefix that is a module of the tree, and the rest."""
         parts = dotted.split(".")

@@ -214,6 +214,7 @@ REFUSED = [
     ("TABLE = ['hip', 'cuda'][:1]", 1, "stands in an expression"),
     ("TABLE = MORE and ['hip', 'cuda']", 1, "stands in an expression"),
     ("OTHER = ['hip']\nTABLE = OTHER + ['cuda']", 2, "comes with app.OTHER, which is taken in whole"),
+    ("OTHER = ('hip',)\nTABLE = [*OTHER, 'cuda']", 2, "comes with app.OTHER"),
     ("OTHER = {'hip': 1}\nTABLE = {**OTHER, 'cuda': 2}", 2, "comes with app.OTHER"),
     ("OTHER = {'hip': 1}\nTABLE = {}\nTABLE.update(OTHER)", 3, "comes with app.OTHER"),
     ("from typing import get_args\nOTHER = Literal['hip', 'cuda']\nTABLE = get_args(OTHER)", 3, "comes with app.OTHER"),

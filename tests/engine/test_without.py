@@ -142,3 +142,106 @@ def test_a_choice_that_is_kept_without_its_code_is_a_finding() -> None:
     assert made.findings == ["PR242"]
     assert asked(made, "method='late'")["raised"].startswith("RefusedByPrune: method 'late' was removed")
     assert built("fact.late", 'keep: ["app.serve.CHOICES[la*]"]').findings == []
+
+
+# -- what comes back together ---------------------------------------------------------------------------------------
+
+TOGETHER = {
+    "app/__init__.py": "",
+    "app/gguf.py": "def read():\n    return 'read'\n",
+    "app/models/__init__.py": "",
+    "app/models/own.py": "class Own:\n    pass\n\n\nEntry = Own\n",
+    "app/models/sees.py": "class Sees:\n    pass\n\n\nclass Blind:\n    pass\n\n\nEntry = [Sees, Blind]\n",
+    "app/eyes/__init__.py": "",
+    "app/eyes/base.py": "class Eye:\n    models = []\n",
+    "app/eyes/near.py": (
+        "from app.eyes.base import Eye\nfrom app.models.sees import (\n    Sees,  # alone\n)\n\n\n"
+        "class Near(Eye):\n    models = [Sees]\n"
+    ),
+    "app/walk.py": (
+        "import importlib\nimport pkgutil\n\nimport app.eyes\nimport app.models\n\n\ndef walk(package):\n"
+        "    for _, module, _ in pkgutil.iter_modules(package.__path__, package.__name__ + '.'):\n"
+        "        yield importlib.import_module(module)\n\n\ndef find(name):\n"
+        "    for module in walk(app.models):\n"
+        "        entry = module.Entry\n"
+        "        for one in entry if isinstance(entry, list) else [entry]:\n"
+        "            if one.__name__ == name:\n                return one\n"
+    ),
+    "app/serve.py": """\
+from app.gguf import read
+from app.walk import find, walk
+
+FORMATS = ["auto", "gguf"]
+METHODS = {"fp8": "fp8"}
+
+
+METHODS["gguf"] = read
+
+
+def load(format, model="Own", method="fp8"):
+    check(format, model)
+    if format == "gguf":
+        method = "gguf"
+    quantized(method)
+    return METHODS[method]() if callable(METHODS[method]) else METHODS[method]
+
+
+def check(format, model):
+    return format, model
+
+
+def quantized(method):
+    return method
+""",
+}
+COMING = """\
+rules:
+  - {id: root, because: It starts here., root: [app.serve]}
+  - {id: choices, because: Nobody asks., drop: ["app.serve.FORMATS[gguf]", "app.serve.METHODS[gguf]"]}
+  - {id: code, because: Nobody reads it., drop: [app.gguf]}
+  - {id: models, because: There is one model., dynamic: {package: app.models, members: [own]}}
+  - {id: eyes, because: None sees., dynamic: {package: app.eyes, members: []}}
+  - {id: sight, because: None sees., optional: true, without: ["app.eyes.*"], assume: {app.serve.sees(...): false}}
+  - id: guard
+    because: The arguments are complete here.
+    guard:
+      - {at: "app.serve:check", of: format, ask: {.: {tables: app.serve.FORMATS}}}
+      - {at: "app.serve:check", of: model, ask: {.: {classes: app.models, attribute: Entry}}}
+      - {at: "app.serve:quantized", of: method, ask: {.: {tables: app.serve.METHODS}}}
+"""
+
+
+def test_a_rule_of_several_keys_is_about_none_of_them() -> None:
+    rules = COMING.replace('"app.serve.METHODS[gguf]"]', '"app.serve.METHODS[gguf]", "app.serve.METHODS[fp8]"]')
+    made = prune(TOGETHER, rules=rules, plat=False)
+    said = run(made.files, "from app.serve import load\nRESULT = load('gguf')")["raised"]
+    assert re.findall(r"`(keep: [^`]+)`", said) == ['keep: ["app.serve.FORMATS[gguf]"]']
+
+
+def coming(*more: str, lifted: str = "") -> Pruned:
+    rows = "".join(f"  - {{id: more.{n}, because: It is wanted., {line}}}\n" for n, line in enumerate(more))
+    return prune(TOGETHER, rules=(f"lift: [{lifted}]\n" if lifted else "") + COMING + rows, plat=False)
+
+
+def test_a_key_that_one_rule_takes_from_two_tables_comes_back_in_one_step() -> None:
+    driver = "from app.serve import load\nRESULT = load('gguf')"
+    said = run(coming().files, driver)["raised"]
+    (line,) = re.findall(r"`(keep: [^`]+)`", said)
+    assert set(re.findall(r"[\w.]+(?:\[\w+\])?", line)[1:]) == {
+        "app.serve.FORMATS[gguf]",
+        "app.serve.METHODS[gguf]",
+        "app.gguf",
+    }
+    made = coming(line)
+    assert run(made.files, driver) == {"result": "'read'", "printed": "", "raised": ""}
+
+
+def test_a_model_comes_back_with_what_another_walk_has_for_it() -> None:
+    said = run(coming().files, "from app.serve import check\ncheck('auto', 'Sees')")["raised"]
+    lines = re.findall(r"`(dynamic: [^`]+)`", said)
+    assert lines == ["dynamic: {package: app.models, members: [sees]}", "dynamic: {package: app.eyes, members: [near]}"]
+    assert re.findall(r"`lift: \[([^`]+)\]`", said) == ["sight"]
+    made = coming(*lines, lifted="sight")
+    assert made.findings == [] and {"app/eyes/near.py", "app/models/sees.py"} <= made.files.keys()
+    other = run(coming().files, "from app.serve import check\ncheck('auto', 'Blind')")["raised"]
+    assert "app.eyes" not in other and "lift" not in other
