@@ -310,8 +310,9 @@ class Entries:
         """No form of a source: where it seems to hold a dropped key, the rule says so."""
         self._out.left = True
         for part in parts(e):
-            if part[0] in ("n", "v", "b"):
-                self._taken_in(part)
+            for inner in (part, *(part[2] if part[0] == "k" else ())):
+                if inner[0] in ("n", "v", "b"):
+                    self._taken_in(inner)
             for key in keys(part):
                 rule = self._rule(key)
                 if rule:

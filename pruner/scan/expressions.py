@@ -354,9 +354,15 @@ def _fields(text: str) -> list[tuple[str, ...]]:
 
 def lists(expr: Expr) -> bool:
     """Is it a display, or made of one: what tables are put together from?"""
-    if expr[0] == "k":
+    tag = expr[0]
+    if tag == "k":
         return any(lists(argument) for argument in expr[2]) or (bool(expr[3]) and expr[1][1:2] == ("dict",))
-    return expr[0] in ("t", "d") or (expr[0] == "o" and len(expr) == 3)
+    if tag == "?":
+        return lists(expr[2]) or lists(expr[3])
+    if tag == "o":
+        walked = len(expr[1]) == 2 and expr[1][1][0] == "f" and expr[1][1][2:] == ("c",)  # [x for x in ["a", "b"]]
+        return len(expr) == 3 or (walked and lists(expr[1][0]))
+    return tag in ("t", "d")
 
 
 def _is_text(expr: Expr) -> bool:

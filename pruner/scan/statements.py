@@ -8,7 +8,7 @@ from typing import Any
 
 from pruner.model.ir import EMPTY, Block, Expr, Stmt, position
 from pruner.scan import scopes
-from pruner.scan.expressions import Lowering, lists
+from pruner.scan.expressions import Lowering
 
 
 def pos_of(node: Any) -> int:
@@ -63,7 +63,7 @@ class StatementLowering(Lowering):
         if not isinstance(node.target, ast.Name):
             read = ("u", read)  # `mod.flag += 1` stores the part that it reads
         added = self.expr(node.value)
-        if isinstance(node.op, (ast.Add, ast.BitOr)) and lists(added):
+        if isinstance(node.op, (ast.Add, ast.BitOr)):
             value: Expr = ("o", (read, added), "+=")  # T += ["x"]
         else:
             value = self.opaque([read, added])
