@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+REMEMBERED = 2**20  # bytes: what a snapshot keeps of a file that was read; a longer one is no source
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,6 +58,11 @@ class Snapshot:
     files: tuple[SourceFile, ...]  # sorted by path
     origin: Origin
     python_root: str = ""
+    _read: dict[str, bytes] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[type[Snapshot], tuple[object, ...]]:
+        """Without what was read: another process reads what it needs."""
+        return Snapshot, (self.root, self.files, self.origin, self.python_root)
 
     @property
     def digest(self) -> str:
@@ -68,8 +75,13 @@ class Snapshot:
         return total.hexdigest()
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file. Raises OSError."""
-        return (self.root / path).read_bytes()
+        """The bytes of one file, remembered: a run asks for each about six times. Raises OSError."""
+        data = self._read.get(path)
+        if data is None:
+            data = (self.root / path).read_bytes()
+            if len(data) <= REMEMBERED:
+                self._read[path] = data
+        return data
 
     def batches(self, suffix: str, size: int = 100) -> list[tuple[str, ...]]:
         """The paths of files with this suffix, links not among them, in portions of ``size``."""

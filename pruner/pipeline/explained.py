@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pruner.pipeline import severed
@@ -62,6 +62,14 @@ class Explained:
         self.next = answers.severed()
         self.rows = {_key(row): row for row in answers.removals()}
         self._tests: dict[str, set[int]] = {}
+        self.spoken: defaultdict[str, set[str]] = defaultdict(
+            set
+        )  # rule -> names in its facts, names and modules it took
+        for subject, rule in self.trace.subjects.items():
+            self.spoken[rule].add(subject.rpartition(".")[2])
+        for name, row in [*self.modules.items(), *self.names.items()]:
+            for rule in row["cause"]["rules"]:
+                self.spoken[rule] |= {name, *([name.rpartition(".")[2]] if row["what"] != "file" else [])}
 
     def gone(self) -> peers.Gone:
         """What tests may ask for in vain."""
@@ -76,7 +84,7 @@ class Explained:
         rest = [row.test for row in differences if row.test not in found and "::" in row.test and row.up and row.out]
         named: dict[str, list[dict[str, Any]]] = {}
         for test, ran in again.traced(rest).items() if rest else ():
-            if (reason := self.executed(ran.lines)) is not None:
+            if (reason := self.executed(ran)) is not None:
                 found[test] = reason
             elif rows := self.named(ran.words):
                 named[test] = rows
@@ -127,14 +135,20 @@ class Explained:
                 return ", ".join(rules)
         return ""
 
-    def executed(self, lines: Mapping[str, Iterable[int]]) -> Reason | None:
-        """By lines that it executes upstream and that a fact or a rule took."""
+    def executed(self, ran: peers.Ran) -> Reason | None:
+        """By lines that it executes upstream and that a fact or a rule took, or took a part of that the test speaks of."""
         prefix = f"{self.root}/" if self.root else ""
         causes: Counter[str] = Counter()
         places: dict[str, str] = {}
-        for path, line, name, cause in self.trace.classes({f"{prefix}{path}": rows for path, rows in lines.items()}):
+        parts: dict[str, str] = {}  # rule -> place of which it folded a part
+        lines = {f"{prefix}{path}": rows for path, rows in ran.lines.items()}
+        for path, line, name, cause in self.trace.classes(lines):
             if name == "missing":
                 return None
+            if name == "kept":
+                if rules := self.folded(path, line):
+                    parts.setdefault(rules, f"{path}:{line}")
+                continue
             if name in ("edited", "folded") and line in self.tests(path):
                 continue
             if name in ("decided", "unused") and self.fact_asked(path, line, set()):
@@ -145,10 +159,23 @@ class Explained:
                 causes[cause] += 1
                 places.setdefault(cause, f"{path}:{line}")
         if not causes:
-            return None
+            return self.in_part(parts, ran.words)
         rule, count = max(causes.items(), key=lambda item: (item[1], item[0]))
         more = f", and lines of {len(causes) - 1} more" if len(causes) > 1 else ""
         return Reason("executes", rule, f"executes {places[rule]} ({count} lines) that {rule} took{more}")
+
+    def in_part(self, parts: Mapping[str, str], words: frozenset[str]) -> Reason | None:
+        """By a line of which a rule folded a part, where the test names what the rule speaks of.
+
+        ``torch.version.hip = "6.0"`` in the test and ``return x and torch.version.hip is None`` in the tree.
+        """
+        for rules, place in sorted(parts.items()):
+            for rule in rules.split(", "):
+                if said := sorted(self.spoken[rule] & words):
+                    return Reason(
+                        "executes", rule, f"executes {place}, of which {rule} folded a part, and names {said[0]}"
+                    )
+        return None
 
     def named(self, words: frozenset[str]) -> list[dict[str, Any]]:
         """The entries that a rule took whose keys are among a test's strings."""

@@ -11,6 +11,7 @@ import os
 import warnings
 from pathlib import Path
 
+REMEMBERED = 2**20  # bytes: a longer file is read anew each time
 SKIPPED = frozenset({"__pycache__", ".git", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
 
 
@@ -49,6 +50,7 @@ class Tree:
         self.files: dict[str, str | None] = {}  # path -> link target as written, or None
         self._list("")
         self._parsed: dict[str, ast.Module | None] = {}
+        self._read: dict[str, bytes] = {}
         self.index()
 
     def index(self) -> None:
@@ -94,8 +96,13 @@ class Tree:
         return self.modules.get(name, "").endswith("__init__.py")
 
     def read(self, path: str) -> bytes:
-        """The bytes of one file. Raises OSError."""
-        return (self.root / path).read_bytes()
+        """The bytes of one file, remembered. Raises OSError."""
+        data = self._read.get(path)
+        if data is None:
+            data = (self.root / path).read_bytes()
+            if len(data) <= REMEMBERED:
+                self._read[path] = data
+        return data
 
     def parse(self, path: str) -> ast.Module | None:
         """The syntax tree of a file, or None when this Python cannot read it. Remembered."""

@@ -43,20 +43,24 @@ TREE = {
         "from sglang.kinds import make, third\nfrom sglang.plat import is_hip\nfrom sglang.table import again, answer, find\nfrom sglang.tools import Tool\n\n\n"
         "def pick():\n    if is_hip():\n        return 'hip'\n    return 'cuda'\n\n\n"
         "def total(x):\n    if is_hip():\n        x = x - 1\n    return Tool().used(x)\n\n\n"
+        "def flagged(x):\n    return bool(x and not is_hip())\n\n\n"
         "def late(x):\n    from sglang.tools import twice\n\n    return twice(x)\n\n\n"
-        "def serve(name, x):\n    return again(lambda: find(name)), answer(name), make(name), pick(), total(x), late(x), third(x)\n\n\n"
+        "def serve(name, x):\n    return again(lambda: find(name)), answer(name), make(name), pick(), total(x), late(x), third(x), flagged(x)\n\n\n"
         "if __name__ == '__main__':\n    print(serve('own', 1))\n"
     ),
 }
 TESTS = {
     "test/unit/test_main.py": (
-        "import unittest\nfrom unittest.mock import patch\n\nfrom sglang.main import late, pick, total\n\n\n"
+        "import unittest\nfrom unittest.mock import patch\n\nfrom sglang.main import flagged, late, pick, total\n\n\n"
         "class TestMain(unittest.TestCase):\n"
         "    def test_plain(self):\n        self.assertEqual(pick(), 'cuda')\n\n"
         "    @patch.dict('os.environ', {'HIP': '1'})\n    def test_hip(self):\n        self.assertEqual(pick(), 'hip')\n\n"
         "    @patch.dict('os.environ', {'HIP': '1'})\n    def test_hip_and_total(self):\n"
         "        pick()\n        self.assertEqual(total(1) + 1, 2)\n\n"
         "    def test_total(self):\n        self.assertEqual(total(1), 2)\n\n"
+        "    @patch.dict('os.environ', {'HIP': '1'})\n    def test_flagged(self):\n"
+        "        self.assertEqual({'is_hip': flagged(1)}, {'is_hip': False})\n\n"
+        "    def test_flagged_here(self):\n        self.assertTrue(flagged(1))\n\n"
         "    def test_late(self):\n        self.assertEqual(late(2), 4)\n"
     ),
     "test/unit/test_gone.py": (
@@ -149,6 +153,7 @@ def test_a_right_output_is_explained_test_by_test(place: Path, capsys: pytest.Ca
     assert told == {
         "test_main.py::TestMain::test_hip": ("executes", "t.fact"),
         "test_main.py::TestMain::test_hip_and_total": ("executes", "t.fact"),
+        "test_main.py::TestMain::test_flagged": ("executes", "t.fact"),
         f"{gone}refused": ("refused", "t.drop"),
         f"{gone}asks": ("gone", "t.drop"),
         f"{gone}asks_for_a_function": ("gone", "t.tests"),
@@ -165,8 +170,8 @@ def test_a_right_output_is_explained_test_by_test(place: Path, capsys: pytest.Ca
         "test_table.py::test_method_again": ("gone", "unreached"),
     }
     said = (
-        "equal in both: 6 passed; 17 explained (12 ask for what is gone, 2 need an entry that a rule took, "
-        "2 execute what a rule took, 1 refused), 0 problems"
+        "equal in both: 7 passed; 18 explained (12 ask for what is gone, 3 execute what a rule took, "
+        "2 need an entry that a rule took, 1 refused), 0 problems"
     )
     assert f"4 files, no device: {said}" in found["covered"]
 
@@ -185,6 +190,16 @@ def test_naming_a_key_that_went_explains_nothing_by_itself(place: Path, capsys: 
     code, found = ask(place, capsys, "--under", "test/unit/test_table.py")
     assert code == 3
     assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == ["test_three_answered"]
+
+
+def test_a_line_that_was_folded_in_part_explains_nothing_by_itself(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``test_flagged_here`` executes the line as well, and says nothing of what the fact is about."""
+    spoil(place, "main.py", "return bool(x", "return bool(1 - x")
+    code, found = ask(place, capsys, "--under", "test/unit/test_main.py")
+    assert code == 3
+    assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == ["test_flagged_here"]
 
 
 def test_a_method_that_live_code_calls(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,6 +127,8 @@ def method_faults(engine: Engine, each: int, dice: random.Random) -> Iterator[Mu
 
 
 def _methods_gone(engine: Engine, name: str, rows: list[tuple[str, Any]]) -> Mutant | None:
+    if not engine.readers.asked(name):  # an abstract method and all its overrides, whose one caller a rule took
+        return None
     for _, method in rows:
         method.live = False
     changes = []

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
+from pruner.model import outside
+
 SPACE = re.compile(r"\s")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -47,6 +49,9 @@ def other(text: bytes, kept: bytes | None) -> bool:
         return not same(text, kept)
     except SyntaxError:
         return True
+
+
+GROUPS = (outside.INTERPRETER, outside.LIBRARY, outside.PACKAGES)
 
 
 class Readers:
@@ -92,3 +97,10 @@ class Readers:
             for module, lost in names.items()
             for name in lost
         )
+
+    def asked(self, name: str) -> bool:
+        """Could anything ask for a method of this name: an attribute, a text that holds or begins or ends it, code outside?"""
+        if name in self.attributes or name in self.texts or any(name in outside.names(group) for group in GROUPS):
+            return True
+        cuts = [index for index, letter in enumerate(name) if letter == "_"]
+        return any(name[: cut + 1] in self.texts or name[cut:] in self.texts for cut in cuts if cut)

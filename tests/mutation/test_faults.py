@@ -8,6 +8,7 @@ import pytest
 
 from pruner.pipeline import RunOptions, run
 from pruner.verify.rules import read_rules
+from tests.mutation.equal import Readers
 from tests.mutation.faults import planted_faults
 from tests.mutation.judge import Judge
 from tests.mutation.mutants import Mutant
@@ -89,3 +90,12 @@ def test_every_one_is_refuted(planted: tuple[Path, list[Mutant]]) -> None:
     judged = Judge(place / "up", place / "out", read_rules([place / "rules.yaml"], ""))
     scores = judge(judged, made, 1, judged.first(), lambda text: None)
     assert survivors(scores) == []
+
+
+def test_who_could_ask_for_a_method(tmp_path: Path) -> None:
+    """An abstract method and its overrides stay when their one caller went: without all of them nothing is another."""
+    text = "class A:\n    def spare(self): ...\n    def read_it(self): ...\n    def go_up(self): ...\n    def close(self): ...\n"
+    (tmp_path / "a.py").write_text(f'{text}\n\ndef ask(x, y):\n    return x.read_it, getattr(x, "go_" + y)\n')
+    readers = Readers(tmp_path)
+    names = ("spare", "read_it", "go_up", "close")
+    assert [name for name in names if readers.asked(name)] == ["read_it", "go_up", "close"]

@@ -233,6 +233,8 @@ def pytest_runtest_protocol(item: Any) -> Any:
         return (yield)
     prune_lines = importlib.import_module("prune_lines")
     words: set[str] = set()
+    for name, value in list(vars(getattr(item, "module", None) or sys).items()):
+        words |= {name, str(getattr(value, "__module__", ""))}  # what the file names outside its functions
     entries = _only().get(item.nodeid, [])
     with _without(entries), prune_lines.recorded(os.environ["PRUNE_TREE"], os.environ["SGLANG_REPO"], words) as lines:
         _now["lines"] = lines
