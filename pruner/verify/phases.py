@@ -110,7 +110,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     module = module_of(path, state.up.python_root) or ""
     parsed = None
     if checks & {"imports", "modules", "fold"}:
-        result.survey, parsed = survey(state.out, path, module, data, state.setup.facts)
+        known = None if changed or path not in state.up.files else state.up.known(path)
+        result.survey, parsed = survey(state.out, path, module, data, state.setup.facts, known)
         result.unreadable = parsed is None
         if ours:  # the generated module holds the names of what is gone as data; it reads none of them
             result.survey = Survey(path, module, bound=result.survey.bound)

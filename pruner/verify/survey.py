@@ -18,9 +18,14 @@ from pruner.verify.walker import Walker
 from pruner.verify.world import literal_all
 
 
-def survey(tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str]) -> tuple[Survey, ast.Module | None]:
-    """Survey one file; also its syntax tree. ``facts`` are attribute names that rules speak of."""
-    parsed = parse_bytes(data)
+def survey(
+    tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str], known: ast.Module | None = None
+) -> tuple[Survey, ast.Module | None]:
+    """Survey one file; also its syntax tree, ``known`` when these bytes were parsed before.
+
+    ``facts`` are attribute names that rules speak of.
+    """
+    parsed = parse_bytes(data) if known is None else known
     if parsed is None:
         return _unparsed(tree, path, module, data), None
     names = module_names(parsed, module, tree.is_package(module))

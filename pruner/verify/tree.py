@@ -113,6 +113,10 @@ class Tree:
                 self._parsed[path] = None
         return self._parsed[path]
 
+    def known(self, path: str) -> ast.Module | None:
+        """The syntax tree of a file that was parsed before."""
+        return self._parsed.get(path)
+
     def forget(self, path: str) -> None:
         """Drop a remembered syntax tree: memory is bounded by what is looked at twice."""
         self._parsed.pop(path, None)
