@@ -6,8 +6,8 @@ guard asks the fact at run time: what the class itself stores is then checked, a
 of the attribute's own name passes on (``config.flag = flag``), as long as no call is given
 ``flag=`` with another constant.
 
-Blind to positional arguments of generated constructors and of functions that pass an attribute on,
-to stores through ``__dict__``, ``vars`` and ``update``, and to classes of outside packages.
+Blind to what :mod:`pruner.pipeline.given` looks at when everything is marked (what objects are given when they are made),
+to stores through ``__dict__`` and ``vars``, which are looked at then too, and to classes of outside packages.
 """
 
 from __future__ import annotations

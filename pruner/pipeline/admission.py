@@ -22,7 +22,10 @@ from typing import Protocol
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Edit, Fact, FactRecord, Range, Snapshot, StoreRecord
 from pruner.model.policy import Const
+from pruner.pipeline import given
+from pruner.pipeline.given import Given
 from pruner.pipeline.looks import Looks
+from pruner.pipeline.taking import Classes
 from pruner.pipeline.watch import Watch, watches
 from pruner.scan.stores import ABSENT, FileStores, Site, find, said
 from pruner.scan.summary import Summary
@@ -31,7 +34,7 @@ _LITERALS: dict[bytes, Const] = {b"True": True, b"False": False, b"None": None}
 _KINDS = {  # of what is watched: the kinds of stores of a computed name that may be one into it
     "variable": ("variable", "attribute"),
     "function": ("variable", "attribute"),
-    "attribute": ("attribute", "keyword"),
+    "attribute": ("attribute", *given.COMPUTED),
     "method": ("attribute",),
     "item": ("item",),
     "environment": ("environment",),
@@ -66,11 +69,29 @@ class _Tree:
     module_of: dict[str, str]
     standings: Mapping[tuple[str, int, str], str]
     guarded: frozenset[str] = frozenset()  # subjects that guards ask at run time
-    bases: dict[str, set[str]] = field(default_factory=dict)
+    classes: Classes = field(default_factory=lambda: Classes({}))
+    asked: frozenset[str] = frozenset()  # names of attributes of which a guard asks a fact
+    texts: list[tuple[str, bytes]] = field(default_factory=list)  # of the kept files
+    texts_of: dict[str, bool] = field(default_factory=dict)
+    given: Given = field(default_factory=lambda: Given(Classes({}), ()))
     parsed: dict[str, FileStores] = field(default_factory=dict)
     sites: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)
     computed: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)  # by kind: those without a name
     said: set[str] = field(default_factory=set)  # keys of the environment that kept code names other than to read them
+
+    def add(self, path: str, site: Site) -> None:
+        """Note a store, by its name or, when that is computed, by its kind."""
+        if site.name is None:
+            self.computed.setdefault(site.kind, []).append((path, site))
+        else:
+            self.sites.setdefault(site.name, []).append((path, site))
+
+    def spoken(self, watch: Watch) -> bool:
+        """Can the name of the attribute come from kept code: is it a text somewhere, or a field that can be listed?"""
+        if watch.name not in self.texts_of:
+            said = re.compile(rb"[\"']%s[\"']" % re.escape(watch.name.encode()))
+            self.texts_of[watch.name] = any(said.search(data) is not None for _, data in self.texts)
+        return self.texts_of[watch.name] or bool(self.given.takers.get(watch))
 
     def removed(self, path: str, site: Site) -> bool:
         """True when an edit takes the place out, or the file goes."""
@@ -86,22 +107,6 @@ class _Tree:
             return False
         texts = [edit.text for edit in self.result.edits.get(path, ()) if edit.start == site.given]
         return any(text in _LITERALS and _holds(fact, _LITERALS[text]) for text in texts)
-
-    def family(self, names: frozenset[str]) -> set[str]:
-        """The classes of these names with everything above and below them, by name."""
-        found = set(names)
-        while found:
-            below = {c for c, bases in self.bases.items() if bases & found}
-            if below <= found:
-                break
-            found |= below
-        above, work = set(names), list(names)
-        while work:
-            for base in self.bases.get(work.pop(), ()):
-                if base not in above:
-                    above.add(base)
-                    work.append(base)
-        return found | above
 
 
 def judge(
@@ -127,12 +132,8 @@ def judge(
     idle = {f for f in facts if f.valid_from or not readers.get(f.subject)}
     watched = [(f, () if f in idle else watches(subjects[f.subject], table, summaries)) for f in facts]
     homes = {path: module for module, (path, _) in table.paths.items()}
-    tree = _Tree(snapshot, table, result, homes, standings, guarded)
-    for summary in summaries.values():
-        for name, stores in summary.stores.items() if summary is not None else ():
-            for store in stores:
-                if store.kind == "class":
-                    tree.bases.setdefault(name, set()).update(_last(b) for b in store.stmt[5])
+    names = frozenset(subject.rpartition(".")[2] for subject in guarded)
+    tree = _Tree(snapshot, table, result, homes, standings, guarded, Classes(summaries), names)
     _read(tree, [w for _, own in watched for w in own], stores_of)
     records, rejected = [], set()
     opened: set[tuple[str, int]] = set()
@@ -150,26 +151,18 @@ def judge(
     return Admission(tuple(records), tuple(sorted(opened)), frozenset(rejected))
 
 
-def _last(base: object) -> str:
-    if isinstance(base, tuple) and len(base) == 3 and base[0] in ("n", "v", "b"):
-        steps = [step[1:] for step in base[2] if step[0] == "."]
-        return str(steps[-1] if steps else base[1])
-    return ""
-
-
 def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], FileStores]) -> None:
     """Parse the kept files in whose text something looks like a store that matters."""
     if not all_watches:
         return
-    looks = Looks(
-        all_watches, tree.family(frozenset().union(*(w.classes for w in all_watches if w.kind == "attribute")))
-    )
+    looks = Looks(all_watches)
     for file in tree.snapshot.files:
         module = tree.module_of.get(file.path)
         if module is None or file.link is not None or tree.result.files.get(file.path, b"") is None:
             continue
         data = tree.snapshot.read(file.path)
         kept = tree.result.files.get(file.path) or data
+        tree.texts.append((file.path, data))
         if named := looks.named(kept) - tree.said:
             tree.said |= said(kept) & named
         if looks.at(module, data):
@@ -179,23 +172,22 @@ def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], 
                 continue  # nobody reads it; PR210 says so
             tree.parsed[file.path] = found
             for name, bases in found.bases.items():
-                tree.bases.setdefault(name, set()).update(bases)
+                tree.classes.bases.setdefault(name, set()).update(bases)
             for site in found.sites:
-                if site.name is None:
-                    tree.computed.setdefault(site.kind, []).append((file.path, site))
-                else:
-                    tree.sites.setdefault(site.name, []).append((file.path, site))
+                tree.add(file.path, site)
+    tops = {module.partition(".")[0] for module in tree.module_of.values()}
+    tree.given = Given(tree.classes, all_watches, tops, tree.asked)
+    for path, site in tree.given.read(tree.texts):
+        tree.parsed.setdefault(path, FileStores())
+        tree.add(path, site)
 
 
 def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]]) -> Iterator[StoreRecord]:
-    family = tree.family(watch.classes)
+    family = tree.classes.family(watch.classes)
     computed = any(
         found.members.get(name, {}).get(watch.name) == "computed"
         for found in tree.parsed.values()
         for name in watch.classes
-    )
-    constructed = not any(
-        "__init__" in found.members.get(name, {}) for found in tree.parsed.values() for name in watch.classes
     )
     kinds = _KINDS[watch.kind] if watch.kind != "attribute" or watch.classes else ("attribute",)
     sites = [*tree.sites.get(watch.name, ()), *(row for kind in kinds for row in tree.computed.get(kind, ()))]
@@ -205,17 +197,21 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
         if _defines(site, watch, module):
             wrong = site.certain and site.line == max(own) and site.value is not None and watch.kind == "variable"
             standing = "breaks" if wrong and not _fits(fact, watch, site) else "definition"
-        elif not _meets(tree, site, watch, module, found, family, computed, constructed):
+        elif not _meets(tree, site, watch, module, found, family, computed, fact.subject in tree.guarded):
             unclear = site.kind == "attribute" and (not site.owner or not watch.classes)
-            unclear |= site.kind == watch.kind == "environment"
+            unclear |= site.kind == watch.kind == "environment" or tree.given.unclear(site)
             if site.name is None and unclear and not tree.removed(path, site):
                 opened.add((path, site.line))
             continue
         else:
             folded = tree.standings.get((module, site.line, watch.name)) if watch.kind == "attribute" else None
-            own_class = site.kind == "keyword" or site.owner in family
-            checked = fact.subject in tree.guarded and watch.kind == "attribute" and site.name is None and own_class
+            own_class = site.owner in family and site.name is None
+            seen = tree.given.seen(site) if site.kind in given.KINDS else own_class
+            checked = fact.subject in tree.guarded and watch.kind == "attribute" and seen
             fits = _fits(fact, watch, site) or (site.same and watch.kind == "attribute")
+            exactly = tree.given.value(site, watch)
+            fits = fits or (exactly is not None and _holds(fact, exactly[0]))
+            checked = checked and (exactly is None or fits)  # what the call says is no guard's business
             fits = fits or (watch.kind == "attribute" and tree.written(path, site, fact))
             standing = "compatible" if fits else folded or ("guarded" if checked else "breaks")
         if tree.removed(path, site):
@@ -237,7 +233,7 @@ def _meets(
     found: FileStores,
     family: set[str],
     computed: bool,
-    constructed: bool,
+    guarded: bool,
 ) -> bool:
     """Can this store change what the fact speaks of?"""
     if watch.kind == "environment":
@@ -252,14 +248,9 @@ def _meets(
         if site.kind == "variable":
             return module == watch.module
         return site.kind == "attribute" and not site.owner and _is_module(tree, site, module, found, watch.module)
-    if site.kind == "keyword":
-        last = site.receiver[-1]
-        replaced = last[:1].islower() and last != "cls"  # dataclasses.replace(args, device=...)
-        if watch.kind == "method" or not watch.classes or computed or not (constructed or replaced):
-            return False
-        if replaced:
-            return site.name is not None
-        return last in family or (last == "cls" and site.owner in family)
+    if site.kind in given.KINDS:
+        looked = guarded or watch.name not in tree.asked or not tree.given.unclear(site)
+        return looked and tree.given.meets(site, watch, computed)
     if site.kind != "attribute":
         return False
     if computed or watch.kind == "method":  # no instance can be given it: only the class or the object itself
@@ -271,7 +262,12 @@ def _meets(
             return site.owner in family
         return site.name is not None and _mentions(tree, watch.module, site.owner)
     if site.name is None or watch.outside:
-        return site.receiver[-1:] == watch.owner[-1:] or site.receiver[-1:] in {(name,) for name in family}
+        if site.receiver[-1:] == watch.owner[-1:] or site.receiver[-1:] in {(name,) for name in family}:
+            return True
+        if watch.outside or site.hint in family:  # def f(args: Args, key, v): setattr(args, key, v)
+            return not watch.outside and tree.spoken(watch)
+        # Nobody knows whose attribute it is. Where a guard asks facts of the name, objects are looked at when made.
+        return watch.name not in tree.asked and not _any_module(tree, site, module, found)
     return not _any_module(tree, site, module, found)
 
 

@@ -20,7 +20,6 @@ from pruner.scan.stores import FileStores, find
 _COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
 _QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
 _SETATTR_COMPUTED = re.compile(rb"setattr\(\s*[^,()]*,\s*[^\"\'\s]")
-_SPREAD = re.compile(rb"[(,]\s*\*\*")
 _ENVIRONMENT = re.compile(
     rb"environ\s*(?:\[[^\]]*\]\s*[|+]?=(?!=)|\.\s*(?:setdefault|update|pop|clear|popitem|__\w+__)\b|\|=)"
     rb"|putenv|unsetenv|patch\.dict|del\s+[\w.]*environ"
@@ -45,12 +44,9 @@ _KEYED = (
 class Looks:
     """What to look for, made once from everything that is watched."""
 
-    def __init__(self, watched: Sequence[Watch], made: Iterable[str] = ()) -> None:
-        """``made``: classes whose constructors may be given a watched attribute under a name that is computed."""
-        self.made = _any(rb"\b(?:%s)\s*\(", [name.encode() for name in made])
+    def __init__(self, watched: Sequence[Watch]) -> None:
         self.keys = {w.name.encode() for w in watched if w.kind in ("environment", "item")}
         self.names = {w.name.encode() for w in watched if w.kind not in ("environment", "item")}
-        # constructors and replace() take attributes of known classes as keywords
         self.words = {w.name.encode() for w in watched if w.kind == "attribute" and w.classes}
         self.tables = {w.owner[-1].encode() for w in watched if w.kind == "item" and w.owner}
         self.homes = {w.module for w in watched if w.kind in ("variable", "function")}
@@ -59,7 +55,6 @@ class Looks:
         self.attributes = _any(rb"\.(%s)\b", self.names)
         self.stored = _any(rb"\.(?:%s)\b(?:" + b"|".join(_TARGETS) + rb")", self.names)
         self.bound = _any(_BOUND, self.names)
-        self.keyword = _any(rb"\b(?:%s)\s*=(?!=)", self.words)
         self.keyed = _any(_KEYED, self.keys)
 
     def at(self, module: str, data: bytes) -> bool:
@@ -83,15 +78,12 @@ class Looks:
             assert self.stored is not None and self.bound is not None
             if self.stored.search(data) or self.bound.search(data):
                 return True
-        if self.made is not None and b"**" in data and _SPREAD.search(data) and self.made.search(data):
-            return True  # Args(**options)
         if any(mark in data for mark in _COMPUTED):
             if self.words or not self.names.isdisjoint(_QUOTED.findall(data)):
                 return True
             if _SETATTR_COMPUTED.search(data):
                 return True
-        # A plain search first: listing every keyword of a file takes ten times as long.
-        return self.keyword is not None and any(w in data for w in self.words) and self.keyword.search(data) is not None
+        return False
 
 
 def _any(pattern: bytes, names: Iterable[bytes]) -> re.Pattern[bytes] | None:

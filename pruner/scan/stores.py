@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pruner.model.policy import Const
+from pruner.scan.passing import BARE, PLAIN, walk
 
 ABSENT = "absent"
 """Stands as the value of a deletion."""
 _ENVIRONMENT = ("environ",)
 _KEY = re.compile(r"[A-Z][A-Z0-9_]{2,}")  # of the environment
-_REPLACERS = frozenset({"replace", "_replace", "evolve", "model_copy", "copy"})
+_STORED = (b"setattr", b"delattr")
+_UNCALLED = re.compile(rb"\b(?:set|del)attr\b(?!\s*\()")
+_STORING = frozenset({"setattr", "delattr"})
+_FILLING = frozenset({"update", "setdefault", "__setitem__", "pop", "popitem", "clear", "__delitem__", "__ior__"})
+_LOOKING = frozenset(
+    "dict len sorted list str repr print iter any all tuple set frozenset deepcopy copy hash dumps isinstance pformat"
+    " pprint bool type enumerate max min sum".split()
+)  # calls that only look at a dictionary
 _SETTERS = frozenset({"set", "override", "clear", "unset"})
 
 
@@ -28,7 +35,9 @@ class Site:
     """One store.
 
     ``kind``: ``variable`` (a global of this module), ``attribute``, ``item``, ``environment``,
-    ``cell`` (``x.NAME.set(v)``), ``keyword`` (of a constructor or ``replace``).
+    ``cell`` (``x.NAME.set(v)``); of :mod:`pruner.scan.made`: ``keyword`` and ``position`` (of a constructor or
+    ``replace``), ``method`` (of the class itself), ``handed`` (the class as a value), ``member`` and ``option`` (another
+    object with an attribute of the name).
     ``receiver``: names of the chain that is stored into, ``()`` when it is none; ``name`` None when
     it is computed; ``value`` a tuple of one constant, None when it is not known. ``owner`` is the
     class whose method the place is in, when the receiver is its first parameter.
@@ -49,6 +58,10 @@ class Site:
     certain: bool = False
     same: bool = False
     given: int = -1  # byte offset of what a keyword is given
+    index: int = -1  # which positional argument
+    spread: bool = False  # this one and all that may follow: Args(*row)
+    of: str = ""  # whose constructor: ``known``, ``unknown`` (type(x)(..)), "" for any other call
+    hint: str = ""  # what the receiver, a parameter, is annotated as
 
 
 @dataclass(slots=True)
@@ -104,10 +117,13 @@ class _Reader:
         if data.startswith(b"\xef\xbb\xbf"):
             self.starts[0] = 3
         self.declares = b"global" in data
+        uncalled = any(mark in data and _UNCALLED.search(data) for mark in _STORED)
+        self.skipped = BARE if uncalled else PLAIN
+        self.dictionaries = uncalled or b"__dict__" in data or b"vars(" in data
         self.classes: list[str] = []
         self.functions: list[tuple[str, frozenset[str]]] = []  # first parameter, names declared global
-        self.body: ast.FunctionDef | ast.AsyncFunctionDef | None = None  # the innermost function
-        self._passed: dict[ast.AST, set[str]] = {}  # function -> see _passed_on
+        self.hints: list[ast.arguments] = []  # of the functions around
+        self.quiet: set[int] = set()  # expressions that give an object's dictionary to who only looks at it
 
     # -- walking ------------------------------------------------------------------------------
 
@@ -149,10 +165,10 @@ class _Reader:
         if self.functions and node.name in self.functions[-1][1]:
             self._add(node, "variable", "def", (), node.name, None, False)
         self.functions.append((first, declared))
-        around, self.body = self.body, node
+        self.hints.append(node.args)
         for inner in node.body:
             self.statement(inner, False)
-        self.body = around
+        self.hints.pop()
         self.functions.pop()
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
@@ -166,8 +182,23 @@ class _Reader:
 
     def expression(self, node: ast.expr) -> None:
         if isinstance(node, ast.Constant | ast.Name):
+            if isinstance(node, ast.Name) and node.id in _STORING:  # put = setattr
+                self._add(node, "attribute", f"{node.id} as a value", (), None, None, False)
             return
-        for part in _walk(node):
+        for part in walk(node, self.skipped):
+            if isinstance(part, ast.Name):
+                if part.id in _STORING and id(part) not in self.quiet and isinstance(part.ctx, ast.Load):
+                    self._add(part, "attribute", f"{part.id} as a value", (), None, None, False)
+                continue
+            if self.dictionaries:
+                self._looks(part)
+            if (
+                self.dictionaries
+                and isinstance(part, ast.Call | ast.Attribute)
+                and id(part) not in self.quiet
+                and _is_dictionary(part)
+            ):
+                self._add(part, "attribute", "__dict__ as a value", _holder(part), None, None, False)
             if isinstance(part, ast.Call):
                 self._call(part)
             elif isinstance(part, ast.Dict):
@@ -176,6 +207,24 @@ class _Reader:
                 self._target(part.target, part, ":=", constant(part.value), False)
             elif isinstance(part, ast.comprehension):
                 self._target(part.target, part.target, "for", None, False)
+
+    def _looks(self, node: ast.AST) -> None:
+        """Note the parts of an expression that only look at an object's dictionary, or call ``setattr`` here."""
+        looked: list[ast.AST] = []
+        if isinstance(node, ast.Call):
+            looked.append(node.func)
+            if chain(node.func)[-1:] and chain(node.func)[-1] in _LOOKING:
+                looked += node.args
+            looked += [word.value for word in node.keywords if word.arg is None]
+        elif isinstance(node, ast.Attribute | ast.Subscript | ast.FormattedValue | ast.Starred):
+            looked.append(node.value)  # vars(x).items(); vars(x).update(..) is a store of its own
+        elif isinstance(node, ast.Compare):
+            looked += [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            looked += [value for key, value in zip(node.keys, node.values, strict=True) if key is None]
+        elif isinstance(node, ast.comprehension):
+            looked.append(node.iter)
+        self.quiet.update(map(id, looked))
 
     # -- stores -------------------------------------------------------------------------------
 
@@ -194,6 +243,7 @@ class _Reader:
             for target in node.targets:
                 self._target(target, node, "del", (ABSENT,), certain, deleted=True)
         elif isinstance(node, ast.For | ast.AsyncFor):
+            self.quiet.add(id(node.iter))
             self._target(node.target, node, "for", None, certain)
         elif isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
@@ -223,7 +273,9 @@ class _Reader:
             if declared or not (self.functions or self.classes):
                 self._add(node, "variable", form, (), target.id, value, certain and not self.functions)
         elif isinstance(target, ast.Attribute):
-            self._add(node, "attribute", form, chain(target.value), target.attr, value, False)
+            name = None if target.attr == "__dict__" else target.attr  # x.__dict__ = other.__dict__, x.__dict__ |= {..}
+            self.quiet.add(id(target))
+            self._add(node, "attribute", form, chain(target.value), name, value if name else None, False)
         elif isinstance(target, ast.Subscript):
             self._item(node, target.value, target.slice, form, value)
 
@@ -233,9 +285,9 @@ class _Reader:
         name = known[0] if known and isinstance(known[0], str) else None
         if names == ("globals",) and isinstance(base, ast.Call):
             self._add(node, "variable", "globals()[...]", (), name, value, False)
-        elif names[-1:] == ("__dict__",) or (names == ("vars",) and isinstance(base, ast.Call) and base.args):
-            owner = names[:-1] if names[-1:] == ("__dict__",) else chain(base.args[0])  # type: ignore[attr-defined]
-            self._add(node, "attribute", "__dict__", owner, name, value, False)
+        elif _is_dictionary(base):
+            self.quiet.add(id(base))
+            self._add(node, "attribute", "__dict__", _holder(base), name, value, False)
         elif names[-1:] == _ENVIRONMENT:
             self._add(node, "environment", f"environ[...] {form}", names, name, value, False)
         elif name is not None or known is None:
@@ -271,8 +323,8 @@ class _Reader:
             last == "dict" and len(names) > 1 and names[-2] == "patch" and args and chain(args[0])[-1:] == _ENVIRONMENT
         ):
             self._mapping(node, chain(args[0]), args[1] if len(args) > 1 else None, "patch.dict")
-        elif last == "update" and (names[-2:-1] == ("__dict__",) or names[-2:-1] == ("vars",)):
-            self._add(node, "attribute", "__dict__.update", names[:-2], None, None, False)
+        elif last in _FILLING and isinstance(node.func, ast.Attribute) and _is_dictionary(node.func.value):
+            self._filled(node, last, _holder(node.func.value))
         elif last == "update" and names == ("globals", "update"):
             self._add(node, "variable", "globals().update", (), None, None, False)
         elif last in _SETTERS and len(names) > 2 and names[-2].isupper():
@@ -289,26 +341,22 @@ class _Reader:
                     self._add(
                         word, "item", f"{last}({word.arg}=...)", names[:-1], word.arg, constant(word.value), False
                     )
-        self._keywords(node, names)
 
-    def _keywords(self, node: ast.Call, names: tuple[str, ...]) -> None:
-        last = names[-1]
-        if not (last[:1].isupper() or last in _REPLACERS or last in ("cls", "__init__") or last == "type"):
+    def _filled(self, node: ast.Call, last: str, receiver: tuple[str, ...]) -> None:
+        """``x.__dict__.update(flag=v)``, ``vars(x).setdefault(k, v)``."""
+        form = f"__dict__.{last}"
+        if last in ("setdefault", "__setitem__", "pop", "__delitem__") and node.args:
+            gone = last in ("pop", "__delitem__")
+            stored = node.args[1] if len(node.args) > 1 and not gone else None
+            self._named(node, form, receiver, node.args[0], stored, gone=gone)
             return
-        form = f"{last}(...)"
-        for word in node.keywords:
-            if word.arg is None:
-                self._add(node, "keyword", f"{last}(**...)", names, None, None, False)
-            else:
-                same = isinstance(word.value, ast.Attribute) and word.value.attr == word.arg
-                if isinstance(word.value, ast.Name) and word.value.id == word.arg and self.body is not None:
-                    if self.body not in self._passed:
-                        self._passed[self.body] = _passed_on(self.body)
-                    same = word.arg in self._passed[self.body]
-                given = self.starts[word.value.lineno - 1] + word.value.col_offset
-                self._add(node, "keyword", form, names, word.arg, constant(word.value), False, same, given)
-        if node.args and last not in _REPLACERS:
-            self._add(node, "keyword", f"{last}(positional)", names, None, None, False)
+        words: list[tuple[ast.expr | None, ast.expr | None]] = []
+        for part in node.args:
+            pairs = zip(part.keys, part.values, strict=True) if isinstance(part, ast.Dict) else [(None, None)]
+            words += pairs
+        words += [(ast.Constant(word.arg) if word.arg else None, word.value) for word in node.keywords]
+        for key, value in words or [(None, None)]:
+            self._named(node, form, receiver, key or ast.Name("?"), value)
 
     def _environment(self, node: ast.Call, names: tuple[str, ...], last: str) -> None:
         args = node.args
@@ -351,6 +399,15 @@ class _Reader:
     def _first(self) -> tuple[str, ...]:
         return (self.functions[-1][0],) if self.functions and self.functions[-1][0] else ()
 
+    def _hint(self, name: str) -> str:
+        """The last name of what a parameter is annotated as."""
+        for arguments in reversed(self.hints):
+            for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                if part.arg == name:
+                    known = chain(part.annotation) if part.annotation else ()
+                    return known[-1] if known else ""
+        return ""
+
     def _add(
         self,
         node: ast.AST,
@@ -360,14 +417,34 @@ class _Reader:
         name: str | None,
         value: tuple[Const, ...] | None,
         certain: bool,
-        same: bool = False,
-        given: int = -1,
     ) -> None:
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         owner = self.classes[-1] if self.classes and receiver and receiver == self._first() else ""
         start = self.starts[line - 1] + column
         inside = bool(self.functions)
-        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, same, given))
+        hint = self._hint(receiver[0]) if name is None and len(receiver) == 1 and not owner else ""
+        self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, hint=hint))
+
+
+def _is_dictionary(node: ast.expr) -> bool:
+    """``x.__dict__``, ``vars(x)``, ``getattr(x, "__dict__")``: what is stored there is an attribute of ``x``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "__dict__"
+    if not isinstance(node, ast.Call) or not node.args:
+        return False
+    names = chain(node.func)
+    return names == ("vars",) or (
+        names in (("getattr",), ("attrgetter",), ("operator", "attrgetter")) and _names_it(node)
+    )
+
+
+def _names_it(node: ast.Call) -> bool:
+    return any(isinstance(part, ast.Constant) and part.value == "__dict__" for part in node.args)
+
+
+def _holder(node: ast.expr) -> tuple[str, ...]:
+    """The names of the object whose dictionary this is."""
+    return chain(node.value) if isinstance(node, ast.Attribute) else chain(node.args[0])  # type: ignore[attr-defined]
 
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
@@ -391,43 +468,6 @@ def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield case.body
 
 
-def _passed_on(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    """The locals of a function that only ever hold the attribute of their own name of some object.
-
-    Bindings in functions inside count too: ``nonlocal`` may make one of them this local.
-    """
-    plain: Counter[str] = Counter()
-    bound: Counter[str] = Counter()
-    others: set[str | None] = set()
-    for part in _walk(function, _BARE):
-        if isinstance(part, ast.Name):
-            if not isinstance(part.ctx, ast.Load):
-                bound[part.id] += 1
-        elif isinstance(part, ast.Assign):
-            if isinstance(part.value, ast.Attribute):
-                name = part.value.attr
-                plain[name] += any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
-        elif part is not function and not isinstance(part, ast.Attribute | ast.Call):
-            others.update(_binds(part))
-    return {name for name, count in plain.items() if 0 < count == bound[name] and name not in others}
-
-
-def _binds(node: ast.AST) -> Iterator[str | None]:
-    """Names that a node binds otherwise than by a Name in store context."""
-    if isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, ast.Global | ast.Nonlocal):
-        yield from node.names
-    elif isinstance(node, ast.alias):
-        yield node.asname or node.name.partition(".")[0]
-    elif isinstance(node, ast.MatchMapping):
-        yield node.rest
-    elif isinstance(
-        node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler | ast.MatchAs | ast.MatchStar
-    ):
-        yield node.name
-
-
 def _globals(node: ast.stmt) -> Iterator[str]:
     """Names that a function or its inner functions declare global."""
     if isinstance(node, ast.Global):
@@ -435,24 +475,6 @@ def _globals(node: ast.stmt) -> Iterator[str]:
     for block in _blocks(node):
         for inner in block:
             yield from _globals(inner)
-
-
-_PLAIN: frozenset[type] = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
-_BARE: frozenset[type] = _PLAIN - {ast.Name}
-
-
-def _walk(node: ast.AST, but: frozenset[type] = _PLAIN) -> Iterator[ast.AST]:
-    """The nodes but those of some kinds, of which there are most. ``ast.walk`` takes thrice the time."""
-    stack = [node]
-    while stack:
-        here = stack.pop()
-        yield here
-        for name in here._fields:
-            value = getattr(here, name, None)
-            if type(value) is list:
-                stack += [part for part in value if type(part) not in but and isinstance(part, ast.AST)]
-            elif type(value) not in but and isinstance(value, ast.AST):
-                stack.append(value)
 
 
 def _expressions(node: ast.stmt) -> Iterator[ast.expr]:

@@ -9,10 +9,14 @@ import pytest
 from tests.engine.program import Pruned, prune
 
 CONF = """\
+import dataclasses
+
+
 class Base:
     pass
 
 
+@dataclasses.dataclass
 class Args(Base):
     device: str = "cuda"
 
@@ -215,7 +219,7 @@ def test_records_tell_each_store_and_its_standing() -> None:
     assert [(s.path, s.line, s.standing) for s in record.stores] == [
         ("app.py", 11, "compatible"),
         ("app.py", 13, "removed"),
-        ("conf.py", 21, "definition"),
+        ("conf.py", 25, "definition"),
     ]
 
 
