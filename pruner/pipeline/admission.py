@@ -176,7 +176,7 @@ def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], 
             for site in found.sites:
                 tree.add(file.path, site)
     tops = {module.partition(".")[0] for module in tree.module_of.values()}
-    tree.given = Given(tree.classes, all_watches, tops, tree.asked)
+    tree.given = Given(tree.classes, all_watches, tops, tree.asked, lambda m, name: _mentions(tree, m, name))
     for path, site in tree.given.read(tree.texts):
         tree.parsed.setdefault(path, FileStores())
         tree.add(path, site)
@@ -267,7 +267,8 @@ def _meets(
         if watch.outside or site.hint in family:  # def f(args: Args, key, v): setattr(args, key, v)
             return not watch.outside and tree.spoken(watch)
         # Nobody knows whose attribute it is. Where a guard asks facts of the name, objects are looked at when made.
-        return watch.name not in tree.asked and not _any_module(tree, site, module, found)
+        # Nor of what is it an attribute, where no class is known of the fact's object either.
+        return bool(watch.classes) and watch.name not in tree.asked and not _any_module(tree, site, module, found)
     return not _any_module(tree, site, module, found)
 
 

@@ -7,7 +7,7 @@ member of the name; objects that are read from data.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pruner.model.policy import Const
 from pruner.pipeline.making import Makes
@@ -27,9 +27,18 @@ class Given:
     """What can be given to the classes of all attributes that are watched."""
 
     def __init__(
-        self, classes: Classes, watched: Iterable[Watch], tops: Iterable[str] = (), asked: frozenset[str] = frozenset()
+        self,
+        classes: Classes,
+        watched: Iterable[Watch],
+        tops: Iterable[str] = (),
+        asked: frozenset[str] = frozenset(),
+        speaks: Callable[[str, str], bool] = lambda module, name: True,
     ) -> None:
-        """``tops``: the first names of the tree's modules; ``asked``: attributes of which a guard asks a fact."""
+        """``tops``: the first names of the tree's modules; ``asked``: attributes of which a guard asks a fact.
+
+        ``speaks``: does a module, or the package that it is, name a class?
+        """
+        self._speaks = speaks
         self.classes = classes
         self.tops, self.asked = frozenset(tops), asked
         self.watched = [w for w in watched if w.kind == "attribute" and not w.outside]
@@ -76,8 +85,8 @@ class Given:
         takers = self.takers[watch]
         last = site.receiver[-1]
         if not watch.classes:
-            # Nobody knows of which class it is: of any that takes the name.
-            takes = self.classes.takers(frozenset({last}), watch.name)
+            # Nobody knows of which class it is: of any that takes the name and that its module speaks of.
+            takes = self.classes.takers(frozenset({last}), watch.name) if self._speaks(watch.module, last) else set()
             return site.kind == "keyword" and site.name is not None and not self._elsewhere(site, takes)
         if site.kind == "keyword" and last in made.REPLACERS and site.of != KNOWN:
             mine = site.of != MINE or site.owner in self._mixed[watch.classes]

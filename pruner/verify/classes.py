@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from pruner.verify.gifts import Givers
 from pruner.verify.names import module_names
 from pruner.verify.record import CALL, NAMED, PASSED, SAME, UNSET
 from pruner.verify.scopes import Scope
@@ -166,6 +167,10 @@ class Classes:
                 return UNKNOWN
             if not {(type(c), c) for c in constants} <= {(type(c), c) for c in value.consts}:
                 return UNKNOWN
+        if not asked and not self._fixed(name, owners):
+            for stored in Givers(seen.giving).gives({owner.rpartition(":")[2] for owner in owners}, name):
+                if value.consts is None or (type(stored), stored) not in {(type(c), c) for c in value.consts}:
+                    return UNKNOWN
         return value
 
     def _fixed(self, name: str, owners: set[str]) -> bool:

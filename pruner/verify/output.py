@@ -136,6 +136,8 @@ class Output:
         for survey in self.surveys.values():
             if survey.module:
                 result.rebound[survey.module] = set(survey.rebound)
+            if survey.giving is not None:
+                result.giving.add(survey.giving)
             for name, owner in survey.definers:
                 result.definers.setdefault(name, set()).add(f"{survey.module}:{owner}")
             for chain, attribute, _line, value, home in survey.stores:

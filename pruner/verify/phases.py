@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pruner.verify import capabilities
+from pruner.verify import capabilities, giving
 from pruner.verify.catalogue import Catalogue
 from pruner.verify.claims import Claim, FileResult
 from pruner.verify.classes import Classes
@@ -39,6 +39,7 @@ class Setup:
     stated: Stated
     checks: frozenset[str]
     facts: frozenset[str]
+    given: frozenset[str]  # Class.attribute of facts that no guard asks and some changed file reads
     wanted: capabilities.Wanted | None = None  # table of capabilities
     known: World | None = None  # of upstream: may know already what modules bind
 
@@ -113,6 +114,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         known = None if changed or path not in state.up.files else state.up.known(path)
         result.survey, parsed = survey(state.out, path, module, data, state.setup.facts, known)
         result.unreadable = parsed is None
+        if state.setup.given and parsed is not None and giving.worth(data, state.setup.given):
+            result.survey.giving = giving.read(parsed, result.survey.imports, state.setup.given)
         if ours:  # the generated module holds the names of what is gone as data; it reads none of them
             result.survey = Survey(path, module, bound=result.survey.bound)
         if changed and parsed is not None and "fold" in checks:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pruner.verify.names import Import
+
+if TYPE_CHECKING:
+    from pruner.verify.gifts import Giving
 
 DOTTED = re.compile(r"\.?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+")
 GETTERS = frozenset({"getattr", "hasattr", "setattr", "delattr"})
@@ -52,6 +55,7 @@ class Survey:
     coded: frozenset[str] = frozenset()  # patterns of names in code that is run and was put together; words are strings
     runs: int = 0  # the line of a call of eval or exec
     open: bool = False  # it may be given any code, which runs among the names of this module
+    giving: Giving | None = None  # what objects are given, when a fact on an attribute asks for it
     files: list[tuple[int, str]] = field(default_factory=list)  # line, regex of the path of a Python file
     loader: bool = False  # it loads files by path
     protocols: dict[str, tuple[bool, frozenset[str], tuple[str, ...]]] = field(default_factory=dict)

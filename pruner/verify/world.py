@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pruner.verify.gifts import Giving
 from pruner.verify.names import Binding, Import, Names, module_names
 from pruner.verify.ruled import Ruled
 from pruner.verify.rules import Stated
@@ -33,6 +34,7 @@ class Seen:
     attributes: dict[str, list[tuple[str, str, object]]] = field(default_factory=dict)  # stored -> class, module, value
     definers: dict[str, set[str]] = field(default_factory=dict)  # stated attribute -> "module:Class" that has it
     vague_attributes: set[str] = field(default_factory=set)  # classes (or "*") with setattr of a built name
+    giving: Giving = field(default_factory=Giving)
 
 
 class World:

@@ -230,6 +230,12 @@ FOLDING = {
     "passed as keywords": ("g(**vars(a))", DATA, "def g(level, flag):\n    print(level)\n"),
     "another attribute": ("setattr(a, 'level', 3)\na.__dict__['level'] = 4\nvars(a).update(level=5)",),
     "the dictionary of another class": ("conf.Other().g('more', u)", DATA + method("def g(self, k, v):\n    self.__dict__[k] = v", OTHER)),
+    "the dictionary of another class handed out": ("print(conf.Other().g())", DATA + method("def g(self):\n    d = self.__dict__\n    return self.__dict__", OTHER)),
+    "another class's __setattr__": (
+        "b = conf.Other()\nb.more = 3\nprint(b.more)",
+        DATA + method("def __setattr__(self, k, v):\n    super().__setattr__(k, v)\n    object.__setattr__(self, k, v)", OTHER),
+    ),
+    "a module's globals": ("vars(conf)['size'] = u\nconf.__dict__[k + 's'] = u\nprint(conf.size)",),
     "by keyword only": ("print(type('a')(b'x', 'utf-8'))", KEYWORDS),
     "a copy": ("a = copy.copy(a)",),
     "a class method": ("a = Args.g()", method("@classmethod\ndef g(cls):\n    return cls()")),
