@@ -404,8 +404,7 @@ class _Reader:
         for arguments in reversed(self.hints):
             for part in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
                 if part.arg == name:
-                    known = chain(part.annotation) if part.annotation else ()
-                    return known[-1] if known else ""
+                    return _noted(part.annotation) if part.annotation else ""
         return ""
 
     def _add(
@@ -424,6 +423,19 @@ class _Reader:
         inside = bool(self.functions)
         hint = self._hint(receiver[0]) if name is None and len(receiver) == 1 and not owner else ""
         self.out.sites.append(Site(line, start, kind, form, receiver, name, value, owner, inside, certain, hint=hint))
+
+
+def _noted(node: ast.expr) -> str:
+    """The class that an annotation names: ``Args``, ``"conf.Args"``, ``Optional[Args]``, ``Args | None``."""
+    if isinstance(node, ast.Constant):
+        found = re.findall(r"\w+", node.value) if isinstance(node.value, str) else []
+        return next((word for word in reversed(found) if word not in ("None", "Optional")), "")
+    if isinstance(node, ast.Subscript):
+        return _noted(node.slice)
+    if isinstance(node, ast.BinOp):
+        return _noted(node.left) or _noted(node.right)
+    names = chain(node)
+    return names[-1] if names else ""
 
 
 def _is_dictionary(node: ast.expr) -> bool:

@@ -266,6 +266,9 @@ SEEN = {
     "as a value": ("a = make(Args, u)", "def make(t, u):\n    return t(1, u)\n", True),
     "another one from it": ("a = dataclasses.replace(a, **{k: u})", "", True),
     "a parameter's attribute of a name that can be a field": ("g(a, k, u)", "def g(it: Args, k, u):\n    setattr(it, k, u)\n", False),
+    "the same, in words": ("g(a, k, u)", "def g(it: 'conf.Args | None', k, u):\n    setattr(it, k, u)\n", False),
+    "a parameter's dictionary": ("g(a, k, u)", "def g(it: typing.Optional[Args], k, u):\n    vars(it)[k] = u\n", False),
+    "a parameter that is something else": ("print(g.__name__)", "def g(it: list, k, u):\n    setattr(it, k, u)\n", True),
 }  # fmt: skip
 
 
