@@ -139,6 +139,7 @@ def judge(
     opened: set[tuple[str, int]] = set()
     for fact, own in watched:
         rows = sorted({row for watch in own for row in _stores(tree, fact, watch, opened)})
+        rows = sorted({*rows, *(row for watch in own for row in _definitions(tree, fact, watch))})
         asked = readers.get(fact.subject, ())
         broken = any(row.standing == "breaks" for row in rows)
         status = (
@@ -183,7 +184,7 @@ def _read(tree: _Tree, all_watches: list[Watch], stores: Callable[[str, bytes], 
 
 
 def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]]) -> Iterator[StoreRecord]:
-    family = tree.classes.family(watch.classes)
+    family = tree.classes.mixed(watch.classes)
     computed = any(
         found.members.get(name, {}).get(watch.name) == "computed"
         for found in tree.parsed.values()
@@ -218,6 +219,14 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
             standing = "removed"
         name = site.name or "a name that is computed"
         yield StoreRecord(path, site.line, f"{site.form} {name}", standing)
+
+
+def _definitions(tree: _Tree, fact: Fact, watch: Watch) -> Iterator[StoreRecord]:
+    """Literals of the class's own body: what the fact is about. A value outside the set breaks it all the same."""
+    if watch.kind == "attribute" and not watch.outside and fact.subject not in tree.guarded:
+        for path, line, value in tree.classes.literals(watch.classes, watch.name):
+            standing = "definition" if _holds(fact, value) else "breaks"
+            yield StoreRecord(path, line, f"class {watch.name}", standing)
 
 
 def _defines(site: Site, watch: Watch, module: str) -> bool:

@@ -97,6 +97,8 @@ class Given:
             return site.name is not None and not self._elsewhere(site, takers)
         if site.of == MINE and site.owner not in self.own[watch]:
             return False
+        if site.of == UNKNOWN and site.kind == "handed":  # f(type(x)), where f is the tree's
+            return last in self.classes.functions or last in self.classes.statements
         name = site.receiver[-2] if site.kind == "method" and len(site.receiver) > 1 else last
         if site.of == KNOWN and name in self.classes.statements and name not in self.aliases and name not in takers:
             return False

@@ -28,6 +28,12 @@ _REPLACING = re.compile(
 _UNCALLED = re.compile(rb"(?<![.\w`])(?:replace|evolve)\b(?!\s*[(=`.:])")
 _AS_VALUE = re.compile(rb"(?:dataclasses|copy|attrs?|structs)\.(?:replace|evolve)\b(?!\s*[(`])")
 _CALLED = re.compile(rb"__class__\s*\(|type\((?:[^()\n]|\([^()\n]*\))*\)\s*\(")  # x.__class__(..), type(x)(..)
+_GIVEN = re.compile(rb"__class__\s*[,)]|type\((?:[^()\n]|\([^()\n]*\))*\)\s*[,)]")  # f(type(x))
+_COMPUTED = [  # getattr(module, name)(..), globals()[name](..), a metaclass
+    (b"getattr(", re.compile(rb"getattr\((?:[^()\n]|\([^()\n]*\))*\)\s*\(|=\s*getattr\(")),
+    (b"globals()[", re.compile(rb"globals\(\)\[[^\]\n]*\]\s*\(|=\s*globals\(\)\[")),
+    (b"super().__call__", re.compile(rb"super\(\)\.__call__\(")),
+]
 _HELD = re.compile(rb"(\w+)[ \t]*:?=[ \t]*(?:[\w.\[\]]*\.)?$")  # kind = type(x), kind = x.__class__
 _MAKING = (b"namedtuple", b"make_dataclass", b"create_model", b"make_class", b"defstruct", b"new_class")
 _THREE = re.compile(rb"type\(\s*[^(),]+,")
@@ -73,7 +79,11 @@ class Makes:
             own = b"class" in data and self.own.search(data) is not None
             if own or (any(name in data for name in self.names) and any(self._named(data))):
                 return True
-            if self._copied(data) or (self.vague and (self._replaced(data) or any(self._typed(data)))):
+            if (
+                (b"__subclasses__" in data and self.vague)
+                or self._copied(data)
+                or (self.vague and (self._replaced(data) or any(self._typed(data))))
+            ):
                 return True
         return self._others(data)
 
@@ -139,6 +149,7 @@ class Makes:
 
     def _typed(self, data: bytes) -> Iterator[bool]:
         """For each class of an object that is called or given a name: may it be one of ours? ``self`` is of this file's."""
+        yield any(pattern.search(data) for mark, pattern in _COMPUTED if mark in data)
         for mark in (b"__class__", b"type("):
             at = data.find(mark)
             while at >= 0:
@@ -147,7 +158,7 @@ class Makes:
                 if mark == b"__class__" or not (before[-1:].isalnum() or before[-1:] in b"._"):
                     whose = before if mark == b"__class__" else data[at : at + 10]
                     mine = whose.endswith((b"self.", b"cls.")) or whose.startswith((b"type(self)", b"type(cls)"))
-                    if not mine and _CALLED.match(data, at):
+                    if not mine and (_CALLED.match(data, at) or _GIVEN.match(data, at)):
                         yield True
                     held = _HELD.search(before)
                     if held is not None and not mine:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pruner.model.ir import Stmt
+from pruner.model.policy import Const
 from pruner.scan.summary import Summary
 
 _PLAIN = frozenset({"object", "ABC", "Generic", "Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "Module"})
@@ -27,15 +28,31 @@ class Classes:
         self.functions: set[str] = set()  # names of functions and methods
         self.bases: dict[str, set[str]] = {}
         self._fields: dict[int, tuple[Stmt, list[str]]] = {}
+        self._paths: dict[int, str] = {}
         for summary in summaries.values():
             for name, stores in summary.stores.items() if summary is not None else ():
                 for store in stores:
                     if store.kind == "class":
-                        self.statements.setdefault(name, []).append(store.stmt)
-                        self.bases.setdefault(name, set()).update(last_name(b) for b in store.stmt[5])
-                        self.functions.update(part[3] for part in store.stmt[7] if part[0] == "def")
+                        self._paths[id(store.stmt)] = summary.path if summary is not None else ""
+                        self._class(store.stmt)
                     elif store.kind == "def":
                         self.functions.add(name)
+
+    def _class(self, stmt: Stmt) -> None:
+        self.statements.setdefault(stmt[3], []).append(stmt)
+        self.bases.setdefault(stmt[3], set()).update(last_name(b) for b in stmt[5])
+        for part in stmt[7]:
+            if part[0] == "def":
+                self.functions.add(part[3])
+            elif part[0] == "class":
+                self._class(part)
+
+    def literals(self, names: frozenset[str], attribute: str) -> Iterator[tuple[str, int, Const]]:
+        """(path, line, value) of literals that the bodies of the classes give the attribute last."""
+        for stmt in [row for name in sorted(names) for row in self.statements.get(name, ())]:
+            found = [part for part in stmt[7] if part[0] == "=" and part[5] in "=:" and _names(part) == [attribute]]
+            if found and found[-1][4][0] == "c" and id(stmt) in self._paths:
+                yield self._paths[id(stmt)], found[-1][1] >> 16, found[-1][4][1]
 
     def family(self, names: frozenset[str]) -> set[str]:
         """The classes of these names with everything above and below them, by name."""
@@ -137,6 +154,10 @@ class Classes:
 def fields(stmt: Stmt) -> list[str]:
     """The annotated names of a class in order, but for those that no positional argument is given to."""
     return [part[3][0][1] for part in _annotations(stmt) if not _apart(part)]
+
+
+def _names(part: Stmt) -> list[str]:
+    return [target[1] for target in part[3] if target[0] != "s"]
 
 
 def _annotations(stmt: Stmt) -> Iterator[Stmt]:

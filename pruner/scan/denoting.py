@@ -16,7 +16,7 @@ KNOWN, MINE, UNKNOWN, OTHER = "known", "mine", "unknown", "other"
 OURS = (KNOWN, MINE)
 _MARKS = (
     b"replace evolve assoc copy _make __class__ type( cls super __init__ __new__ classmethod __subclasses__ namedtuple"
-    b" make_dataclass add_argument create_model make_class defstruct new_class"
+    b" make_dataclass add_argument create_model make_class defstruct new_class getattr( globals() __call__"
 ).split()
 _HOLDS = re.compile(rb"(\w+)\s*:?=[\s\\(]*(?:[\w.\[\]()]*\.)?$")  # kind = type(x), kind = x.__class__, kind = cls
 
@@ -74,16 +74,31 @@ class Denoting:
             names = chain(node.func)
             if names == ("type",) and len(node.args) == 1 and not node.keywords:
                 return self._class_of(node.args[0])
-            named = names == ("getattr",) and len(node.args) > 1 and isinstance(node.args[1], ast.Constant)
-            return KNOWN if named and node.args[1].value in self.names else ""  # type: ignore[attr-defined]
+            if names == ("getattr",) and len(node.args) > 1:
+                return self._attribute_of(node.args[0], node.args[1])
+            return ""
         if isinstance(node, ast.Subscript):
             key = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            return KNOWN if isinstance(key, str) and key in self.names else self.denotes(node.value)
+            if isinstance(key, str) and key in self.names:
+                return KNOWN
+            table = isinstance(node.value, ast.Call) and chain(node.value.func) in (("globals",), ("vars",))
+            return UNKNOWN if table and not isinstance(node.slice, ast.Constant) else self.denotes(node.value)
         if isinstance(node, ast.IfExp):
             return self.denotes(node.body) or self.denotes(node.orelse)
         if isinstance(node, ast.BoolOp):
             return next((kind for part in node.values if (kind := self.denotes(part))), "")
         return self.denotes(node.value) if isinstance(node, ast.NamedExpr) else ""
+
+    def _attribute_of(self, base: ast.expr, name: ast.expr) -> str:
+        """``getattr(module, name)``: any class, when the name is computed and the object is a module."""
+        if isinstance(name, ast.Constant):
+            return KNOWN if name.value in self.names else ""
+        loaded = isinstance(base, ast.Call) and chain(base)[-1:] == ("import_module",)
+        return UNKNOWN if loaded or (isinstance(base, ast.Name) and self.home(base.id) is not None) else ""
+
+    def home(self, name: str) -> str | None:
+        """The first name of the module that a name is imported from; None for none."""
+        raise NotImplementedError
 
     def _mine(self) -> str:
         return MINE if self.classes and self.classes[-1] in self.own else OTHER

@@ -5,9 +5,9 @@
 A class that is used as a value (``partial(Args, ..)``, ``TABLE = {"a": Args}``, ``make(Args)``) is *handed on*:
 whoever gets it may give it anything, under any name.
 
-Blind to: classes that come out of ``__subclasses__`` of other classes, ``gc`` or data; a class of an unknown object
-(``type(x)``) that is not called where it is taken or under a local name, and then given no keyword of the name;
-names of made classes' members that are put together.
+Blind to: classes that come out of ``gc`` or data; a class of an unknown object (``type(x)``) that is kept in a table, or
+handed to a function of another package, and then given no keyword of the name; names of made classes' members that are
+put together.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def find(data: bytes, names: frozenset[str], own: frozenset[str], words: frozens
     reader = _Reader(data, tree, names | aliases, own, words, frozenset(replacers))
     for statement in tree.body:
         reader.statement(statement)
-    return Made(reader.sites, aliases)
+    return Made(reader.sites, aliases | reader.inner)
 
 
 class _Reader(Denoting):
@@ -83,6 +83,8 @@ class _Reader(Denoting):
         super().__init__(data, names, own, (*words, *replacers))
         self.words, self.replacers = words, replacers
         self.sites: list[Site] = []
+        self.inner: set[str] = set()
+        self.metas: list[bool] = []  # of the classes around: are these metaclasses?
         self.body: ast.FunctionDef | ast.AsyncFunctionDef | None = None
         self._passed: dict[ast.AST, set[str]] = {}
 
@@ -143,6 +145,8 @@ class _Reader(Denoting):
             if node.name in self.names and (not names or names[-1] not in _PLAIN_DECORATORS):
                 self._add(node, "handed", f"@{'.'.join(names)} of {node.name}", (node.name,), of=KNOWN)
             self.value(decorator)
+        if (self.body is not None or self.classes) and any(self.denotes(base) in OURS for base in node.bases):
+            self.inner.add(node.name)  # a subclass that only this place knows
         for base in node.bases:
             if not self.denotes(base):
                 self.value(base)
@@ -151,9 +155,17 @@ class _Reader(Denoting):
         around = (self.first, self.holding, self.body)
         self.first, self.holding, self.body = ("", False), {}, None
         self.classes.append(node.name)
+        self.metas.append(
+            any(
+                chain(base)[-1:] == ("type",) or chain(base)[-1:][0][-4:] == "Meta"
+                for base in node.bases
+                if chain(base)
+            )
+        )
         for inner in node.body:
             self.statement(inner)
         self.classes.pop()
+        self.metas.pop()
         self.first, self.holding, self.body = around
 
     # -- values -------------------------------------------------------------------------------
@@ -203,7 +215,9 @@ class _Reader(Denoting):
         names = chain(node)
         if node.attr in REPLACERS and len(names) > 1 and ".".join(names[:-1]) in _HOMES:
             self._add(node, "keyword", f"{'.'.join(names)} as a value", ("replace",))
-        if node.attr in ("__subclasses__", "__init__", "_make") and (kind := self.denotes(node.value)) in OURS:
+        if node.attr == "__subclasses__" and names[-2:-1] and names[-2] in self.own:
+            self._add(node, "handed", f"{'.'.join(names)} as a value", names, of=MINE, owner=names[-2])
+        elif node.attr in ("__subclasses__", "__init__", "_make") and (kind := self.denotes(node.value)) in OURS:
             self._add(node, "handed", f"{node.attr} of {'.'.join(names[:-1])}", names[:-1] or ("",), of=kind)
         self.value(node.value, benign=True)
 
@@ -217,6 +231,8 @@ class _Reader(Denoting):
             self._given(node, names or (kind,), kind, 0)
         elif isinstance(node.func, ast.Attribute) and last in ("__init__", "__new__", "_make"):
             self._made(node, node.func, last)
+        elif last == "__call__" and self.metas and self.metas[-1] and isinstance(node.func, ast.Attribute):
+            self._given(node, ("__call__",), UNKNOWN, 0)  # super().__call__(*args, **options) of a metaclass
         elif (
             isinstance(node.func, ast.Attribute)
             and (held := self.denotes(node.func.value)) in OURS
@@ -229,7 +245,7 @@ class _Reader(Denoting):
         elif kind != OTHER:
             for word in node.keywords:
                 if word.arg in self.words:
-                    self._keyword(node, word, names or ("",), "", self._home(names))
+                    self._keyword(node, word, names or ("",), "", (self.home(names[0]) or "") if names else "")
         if last in _MEMBERS:
             self._members(node, last)
         elif last == "add_argument":
@@ -238,6 +254,9 @@ class _Reader(Denoting):
             self.value(node.func.value, benign=True)
         elif not (isinstance(node.func, ast.Name) or kind):
             self.value(node.func)
+        for argument in (*node.args, *(word.value for word in node.keywords)):
+            if self.denotes(argument) == UNKNOWN and last not in _LOOKING and last:
+                self._add(node, "handed", f"{ast.unparse(argument)} as a value", (last,), of=UNKNOWN)
         looking = last in _LOOKING or (last == "__new__" and len(node.args) == 1)
         for argument in node.args:
             self.value(argument, benign=looking)
@@ -275,8 +294,8 @@ class _Reader(Denoting):
         for word in node.keywords:
             self._keyword(node, word, names, kind)
 
-    def _home(self, names: tuple[str, ...]) -> str:
-        """The first name of the module that the root of a chain is imported from; "" for none."""
+    def home(self, name: str) -> str | None:
+        """The first name of the module that a name is imported from; None for none."""
         if self._homes is None:
             self._homes = {}
             for part in walk(self.tree):
@@ -286,7 +305,7 @@ class _Reader(Denoting):
                 elif isinstance(part, ast.ImportFrom):
                     top = (part.module or "").partition(".")[0] if not part.level else ""
                     self._homes.update((alias.asname or alias.name, top) for alias in part.names)
-        return self._homes.get(names[0], "") if names else ""
+        return self._homes.get(name)
 
     def _keyword(self, node: ast.Call, word: ast.keyword, names: tuple[str, ...], kind: str, hint: str = "") -> None:
         last = names[-1] or "a call"
@@ -357,10 +376,11 @@ class _Reader(Denoting):
         spread: bool = False,
         of: str = "",
         hint: str = "",
+        owner: str = "",
     ) -> None:
         line, column = node.lineno, node.col_offset  # type: ignore[attr-defined]
         start = self.starts[line - 1] + column
-        owner = self.classes[-1] if self.classes else ""
+        owner = owner or (self.classes[-1] if self.classes else "")
         site = Site(line, start, kind, form, receiver, name, value, owner, self.body is not None, False, same, given, index, spread, of, hint)  # type: ignore[arg-type]  # fmt: skip
         self.sites.append(site)
 

@@ -168,10 +168,23 @@ class Classes:
             if not {(type(c), c) for c in constants} <= {(type(c), c) for c in value.consts}:
                 return UNKNOWN
         if not asked and not self._fixed(name, owners):
-            for stored in Givers(seen.giving).gives({owner.rpartition(":")[2] for owner in owners}, name):
+            given = Givers(seen.giving).gives({owner.rpartition(":")[2] for owner in owners}, name)
+            for stored in (*given, *(value for owner in owners for value in self._own_literal(owner, name))):
                 if value.consts is None or (type(stored), stored) not in {(type(c), c) for c in value.consts}:
                     return UNKNOWN
         return value
+
+    def _own_literal(self, place: str, name: str) -> tuple[object, ...]:
+        """The literal that the body of a class gives an attribute last, as a tuple of one."""
+        module, _, owner = place.partition(":")
+        node = self.world.definition(("symbol", module, owner))
+        found: list[ast.expr] = []
+        for item in node.body if isinstance(node, ast.ClassDef) else ():
+            targets = item.targets if isinstance(item, ast.Assign) else [getattr(item, "target", None)]
+            value = getattr(item, "value", None)
+            if value is not None and any(isinstance(t, ast.Name) and t.id == name for t in targets):
+                found.append(value)
+        return (found[-1].value,) if found and isinstance(found[-1], ast.Constant) else ()
 
     def _fixed(self, name: str, owners: set[str]) -> bool:
         """Can nothing be stored into it: is it a property of every owner, here or, when it went, upstream?"""

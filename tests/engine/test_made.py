@@ -183,6 +183,25 @@ BREAKING = {
     "passed on twice": ("a = outer(flag=u)", DATA, "def build(**kw):\n    return Args(**kw)\n\n\ndef outer(**kw):\n    return build(**kw)\n"),
     "from JSON": ("a = Args(**json.loads('{\"flag\": true}'))",),
     "from another object": ("a = Args(**vars(argparse.Namespace(flag=u)))",),
+    # classes that only one place knows, or that come out of a computed name
+    "a subclass in a function": ("class Sub(Args):\n    pass\na = Sub(1, u)",),
+    "a subclass in a class": ("a = H.Sub(1, u)", DATA, "class H:\n    class Sub(Args):\n        pass\n"),
+    "a subclass that a function gives": ("a = g()(1, u)", DATA, "def g():\n    class Sub(Args):\n        pass\n    return Sub\n"),
+    "a computed name of a module": ("n = 'Args'\na = getattr(conf, n)(1, u)",),
+    "a computed name of a module that is imported": ("import importlib\nn = 'Args'\na = getattr(importlib.import_module('conf'), n)(**{k: u})",),
+    "a computed name of the globals": ("n = 'Args'\na = globals()[n](1, u)",),
+    "__subclasses__": ("a = conf.H.__subclasses__()[0](1, u)", DATA.replace("@data", "class H:\n    pass\n\n\n@data").replace("class Args", "class Args(H)")),
+    "__call__ of a metaclass": (
+        "a = Args()",
+        DATA.replace("@data", "class M(type):\n    def __call__(cls, **k):\n        return super().__call__(**{**k, 'flag': True})\n\n\n@data").replace(
+            "class Args", "class Args(metaclass=M)"
+        ),
+    ),
+    "a class of who knows whom, handed on": ("a = g(type(a), u)", DATA, "def g(t, u):\n    return t(1, u)\n"),
+    "a mixin of a subclass": ("a = Sub()\na.g(k, u)", DATA, "class Mix:\n    def g(self, k, v):\n        setattr(self, k, v)\n\n\n@dataclasses.dataclass\nclass Sub(Args, Mix):\n    pass\n"),
+    "a mixin of a subclass, by a mapping": ("a = Sub.g(flag=u)", DATA, "class Mix:\n    @classmethod\n    def g(cls, **k):\n        return cls(**k)\n\n\n@dataclasses.dataclass\nclass Sub(Args, Mix):\n    pass\n"),
+    "__new__ of a subclass": ("a = Sub(u)", TUPLE, "class Sub(Args):\n    def __new__(cls, u):\n        return super().__new__(cls, 1, u)\n"),
+    "a literal of the class itself": ("pass", DATA.replace("flag: bool = False", "flag: bool = True")),
     # other objects with the attribute
     "a parser": ("p = argparse.ArgumentParser()\np.add_argument('--flag', action='store_true')\na = p.parse_args(['--flag'])",),
     "a made dataclass": ("a = dataclasses.make_dataclass('Q', [('flag', bool, True)])()",),
@@ -237,6 +256,8 @@ FOLDING = {
     ),
     "a module's globals": ("vars(conf)['size'] = u\nconf.__dict__[k + 's'] = u\nprint(conf.size)",),
     "by keyword only": ("print(type('a')(b'x', 'utf-8'))", KEYWORDS),
+    "a computed name of an object": ("print(getattr(a, k)) if u else getattr(a, k)(1, 2)",),
+    "the type said": ("print(type(a), str(type(a)), f'{type(a)}', [type(a)] == [a.__class__])",),
     "a copy": ("a = copy.copy(a)",),
     "a class method": ("a = Args.g()", method("@classmethod\ndef g(cls):\n    return cls()")),
     "__new__ without arguments": ("print(Args.__new__(Args) is a)",),

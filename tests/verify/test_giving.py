@@ -15,6 +15,14 @@ from tests.engine.test_made import BREAKING, FOLDING, program
 
 READ = "def read(a):\n    return 1 if a.flag else 2\n"
 UNSEEN = {
+    "__call__ of a metaclass",
+    "__new__ of a subclass",
+    "__subclasses__",
+    "a class of who knows whom, handed on",
+    "a computed name of a module",
+    "a computed name of a module that is imported",
+    "a computed name of the globals",
+    "a mixin of a subclass",
     "_make",
     "type() in a variable",
     "cls in a variable",
