@@ -207,7 +207,7 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
         else:
             folded = tree.standings.get((module, site.line, watch.name)) if watch.kind == "attribute" else None
             own_class = site.owner in family and site.name is None
-            seen = tree.given.seen(site) if site.kind in given.KINDS else own_class
+            seen = tree.given.seen(site, watch) if site.kind in given.KINDS else own_class
             checked = fact.subject in tree.guarded and watch.kind == "attribute" and seen
             fits = _fits(fact, watch, site) or (site.same and watch.kind == "attribute")
             exactly = tree.given.value(site, watch)

@@ -114,8 +114,11 @@ class Given:
         place, exact = self._place(next(iter(takers)), watch.name)
         return site.value if exact and site.index == place else None
 
-    def seen(self, site: Site) -> bool:
+    def seen(self, site: Site, watch: Watch) -> bool:
         """Would a guard in the class's own method see what this gives, when the object is made?"""
+        last = site.receiver[-1]
+        if not (site.of == KNOWN and last in watch.classes) and self.classes.past(watch.classes):
+            return False  # class Sub(Args): def __post_init__(self): pass
         if site.receiver[-1] in _COPIES or site.kind in ("member", "method") or "_make" in site.form:
             return False
         return site.name is None or site.kind == "option"

@@ -17,6 +17,7 @@ from pruner.model.policy import Const
 from pruner.scan.summary import Summary
 
 _PLAIN = frozenset({"object", "ABC", "Generic", "Protocol", "Enum", "IntEnum", "StrEnum", "Exception", "Module"})
+_MAKING = frozenset({"__init__", "__post_init__", "__new__"})
 _TUPLES = frozenset({"NamedTuple", "namedtuple"})
 
 
@@ -144,6 +145,15 @@ class Classes:
         if known is None:
             known = self._fields[id(stmt)] = (stmt, fields(stmt))
         return known[1]
+
+    def past(self, names: frozenset[str]) -> bool:
+        """Is there a class below these that is made without what they do when they are made?"""
+        for name in self.below(names) - names:
+            for stmt in self.statements.get(name, ()):
+                for part in stmt[7]:
+                    if part[0] == "def" and part[3] in _MAKING and "'super'" not in repr(part[6][2]):
+                        return True
+        return False
 
     def has(self, names: frozenset[str], member: str) -> bool:
         """Does one of the classes, or one above or below, define this member in the tree?"""

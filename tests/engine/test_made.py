@@ -286,6 +286,12 @@ SEEN = {
     "a literal by position": ("a = Args(1, True)", "", False),
     "as a value": ("a = make(Args, u)", "def make(t, u):\n    return t(1, u)\n", True),
     "another one from it": ("a = dataclasses.replace(a, **{k: u})", "", True),
+    "a subclass that nobody looks at": (
+        "a = Sub(**{k: u})", "@dataclasses.dataclass\nclass Sub(Args):\n    def __post_init__(self):\n        pass\n", False,
+    ),
+    "a subclass that asks its base": (
+        "a = Sub(**{k: u})", "@dataclasses.dataclass\nclass Sub(Args):\n    def __post_init__(self):\n        super().__post_init__()\n", True,
+    ),
     "a parameter's attribute of a name that can be a field": ("g(a, k, u)", "def g(it: Args, k, u):\n    setattr(it, k, u)\n", False),
     "the same, in words": ("g(a, k, u)", "def g(it: 'conf.Args | None', k, u):\n    setattr(it, k, u)\n", False),
     "a parameter's dictionary": ("g(a, k, u)", "def g(it: typing.Optional[Args], k, u):\n    vars(it)[k] = u\n", False),
