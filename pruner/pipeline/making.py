@@ -14,6 +14,7 @@ _IMPORT = re.compile(rb"from[ \t]+[\w.]+[ \t]+import[ \t]*(?:\((?:[\w\s,]|#[^\n]
 _BRACKET = re.compile(rb"[()\[\]{}]")
 _DEFINED = re.compile(rb"\bdef\s+\w+\s*$")
 _LOOKING = re.compile(rb"\b(?:isinstance|issubclass)\([^()]*,\s*$|\b(?:fields|get_type_hints|is_dataclass)\(\s*$")
+_NOTED = re.compile(rb"[ \t]*[\w.]+[ \t]*:[ \t]*[\"']?(?:Optional\[\s*)?[\"']?")
 _SPECIAL = (b"__init__", b"__new__", b"_make", b"__subclasses__", b"__class__")
 _WORDS = {word.encode() for word in keyword.kwlist}
 # One expression for each word: the engine looks for a literal head ten times as fast as for one of several.
@@ -29,9 +30,13 @@ _UNCALLED = re.compile(rb"(?<![.\w`])(?:replace|evolve)\b(?!\s*[(=`.:])")
 _AS_VALUE = re.compile(rb"(?:dataclasses|copy|attrs?|structs)\.(?:replace|evolve)\b(?!\s*[(`])")
 _CALLED = re.compile(rb"__class__\s*\(|type\((?:[^()\n]|\([^()\n]*\))*\)\s*\(")  # x.__class__(..), type(x)(..)
 _GIVEN = re.compile(rb"__class__\s*[,)]|type\((?:[^()\n]|\([^()\n]*\))*\)\s*[,)]")  # f(type(x))
-_COMPUTED = [  # getattr(module, name)(..), globals()[name](..), a metaclass
+_COMPUTED = [  # getattr(module, name)(..), globals()[name](..), an object made again, a metaclass
     (b"getattr(", re.compile(rb"getattr\((?:[^()\n]|\([^()\n]*\))*\)\s*\(|=\s*getattr\(")),
     (b"globals()[", re.compile(rb"globals\(\)\[[^\]\n]*\]\s*\(|=\s*globals\(\)\[")),
+    (
+        b".__init__(",
+        re.compile(rb"(?<![\w.)])(?!(?:self|cls)\b)[a-z_]\w*(?:\.[a-z_]\w*)*\.__init__\("),
+    ),  # x.__init__(..)
     (b"super().__call__", re.compile(rb"super\(\)\.__call__\(")),
 ]
 _HELD = re.compile(rb"(\w+)[ \t]*:?=[ \t]*(?:[\w.\[\]]*\.)?$")  # kind = type(x), kind = x.__class__
@@ -98,9 +103,8 @@ class Makes:
                 continue
             if self.parameter.search(before) and _in_signature(data, start):
                 continue
-            if self.noted.fullmatch(before + found[0] + after) and not re.match(
-                rb"\s*(?:[}\])]|for\b|if\b)", data[end:]
-            ):
+            noted = _NOTED.fullmatch(before) and self.noted.fullmatch(before + found[0] + after)
+            if noted and not re.match(rb"\s*(?:[}\])]|for\b|if\b)", data[end:]):
                 continue  # flag: Args = other
             if imports is None:
                 imports = [m.span() for m in _IMPORT.finditer(data)]

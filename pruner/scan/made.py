@@ -255,7 +255,8 @@ class _Reader(Denoting):
         elif not (isinstance(node.func, ast.Name) or kind):
             self.value(node.func)
         for argument in (*node.args, *(word.value for word in node.keywords)):
-            if self.denotes(argument) == UNKNOWN and last not in _LOOKING and last:
+            looked_up = isinstance(argument, ast.Call | ast.Subscript) and chain(argument) != ("type",)
+            if self.denotes(argument) == UNKNOWN and last and last not in _LOOKING and not looked_up:
                 self._add(node, "handed", f"{ast.unparse(argument)} as a value", (last,), of=UNKNOWN)
         looking = last in _LOOKING or (last == "__new__" and len(node.args) == 1)
         for argument in node.args:

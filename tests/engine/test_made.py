@@ -6,8 +6,13 @@ written; what must fold stands below, so that keeping everything would not pass.
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+from pruner.pipeline.making import Makes
+from pruner.scan import made
 from tests.engine.program import Pruned, prune, same_behaviour
 
 HEAD = "import collections, copy, dataclasses, functools, itertools, json, operator, typing\n\n\n"
@@ -163,6 +168,7 @@ BREAKING = {
     "as a value": ("a = make(Args, u)", DATA, "def make(t, u):\n    return t(1, u)\n"),
     "as a value, by a mapping": ("a = make(Args, flag=u)", DATA, "def make(t, **u):\n    return t(**u)\n"),
     "in an attribute": ("a = Maker().make(u)", DATA, "class Maker:\n    kind = Args\n    def make(self, u):\n        return self.kind(1, u)\n"),
+    "in an annotated attribute": ("a = Maker().make(u)", DATA, "class Maker:\n    kind: Args = Args\n    def make(self, u):\n        return self.kind(1, u)\n"),
     "in a table": ("a = T['a'](1, u)", DATA, "T = {'a': Args}\n"),
     "in a list": ("for c in [Args]:\n    a = c(1, u)",),
     "mapped": ("(a,) = map(Args, [1], [u])",),
@@ -322,3 +328,23 @@ def test_an_attribute_of_who_knows_whom_is_given_by_keyword() -> None:
         app = f"{APP}{more}\n\ndef f():\n    return 1 if conf.get().flag else 2\n"
         result = prune({"conf.py": conf, "app.py": app}, facts={"conf.get().flag": False}, plat=False)
         assert bool(result.findings) is breaks
+
+
+STANDARD = sorted(path for path in Path(os.__file__).parent.glob("*.py") if path.stat().st_size < 60_000)
+
+
+def test_a_file_that_is_passed_over_makes_no_such_object() -> None:
+    """A look at the text spares parsing; the standard library holds most ways to name a class."""
+    names = frozenset(
+        {"Namespace", "Path", "Thread", "Fraction", "Decimal", "OrderedDict", "Message", "Event", "partial"}
+    )
+    words = frozenset({"flag", "daemon", "encoding"})
+    looks = Makes(names, names, words, words, frozenset(), True)
+    over, found = [], 0
+    for path in STANDARD:
+        data = path.read_bytes()
+        sites = made.find(data, names, names, words).sites
+        found += len(sites)
+        if sites and not looks.at(data):
+            over.append((path.name, sites[0]))
+    assert not over and found > 100
