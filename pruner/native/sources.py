@@ -19,7 +19,8 @@ _END = re.compile(rf"\.(?:{_SUFFIX})(?![\w.]*\w)".encode())
 _HEAD = re.compile(rb"(?:[^\s\"'`,()\[\]<>=|;]|\$\{[^}]*\})*\Z")
 _LONGEST = 300  # bytes of a path that is looked at
 # A suffix alone; without its dot only where the word is no common text of its own ("c", "h", "s").
-_BARE = re.compile(rf"[\"'](?:\.({_SUFFIX})|(cu|cuh|cpp|hpp|hip|cubin|ptx))[\"']".encode())
+# One expression for each quote: a first byte is searched for four times as fast as one of two.
+_BARE = [re.compile(rf"{quote}(?:\.({_SUFFIX})|(cu|cuh|cpp|hpp|hip|cubin|ptx))[\"']".encode()) for quote in ('"', "'")]
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 # {x} of an f-string, %s and %(x)s, ${X} of CMake and shells, * of a glob
 _BUILT = re.compile(r"\$?\{[^{}]*\}|%\(\w+\)s|%[sd]|\*+|\$\w+")
@@ -41,6 +42,15 @@ def _mentions(data: bytes) -> Iterator[tuple[str, int]]:
         head = _HEAD.search(data[max(0, end.start() - _LONGEST) : end.start()])
         name = ((head[0] if head else b"") + end[0]).decode("utf-8", "replace")
         yield re.sub(r"\A(?:\.{0,2}/)+", "", name), end.end()
+
+
+def _bare(data: bytes) -> Iterator[re.Match[bytes]]:
+    """Suffixes that are a string of their own, in the order of the text."""
+    end = 0
+    for found in sorted((m for shape in _BARE for m in shape.finditer(data)), key=lambda m: m.start()):
+        if found.start() >= end:  # "cu'cu" is one
+            end = found.end()
+            yield found
 
 
 def includes(data: bytes) -> set[str]:
@@ -100,7 +110,7 @@ def reached(texts: Mapping[str, bytes], sources: Mapping[str, bytes], held: Iter
         for name in sorted(mentions(texts[path])):
             for source in index.named(name, folder):
                 ask(source, path)
-        for suffix in sorted({(m[1] or m[2]).decode() for m in _BARE.finditer(texts[path])}):
+        for suffix in sorted({(m[1] or m[2]).decode() for m in _bare(texts[path])}):
             for source in index.paths:
                 if source.endswith("." + suffix) and source.startswith(folder + "/" if folder else ""):
                     ask(source, path)
@@ -119,6 +129,6 @@ def line_of(source: str, by: str, data: bytes, index: Index) -> int:
         places = [m.start() for m in _INCLUDE.finditer(data) if any(source in index.ending(n) for n in includes(m[0]))]
     else:
         places = [at for name, at in _mentions(data) if source in index.named(name, folder)]
-        bare = [m.start() for m in _BARE.finditer(data) if source.endswith("." + (m[1] or m[2]).decode())]
+        bare = [m.start() for m in _bare(data) if source.endswith("." + (m[1] or m[2]).decode())]
         places = places or bare
     return data.count(b"\n", 0, min(places)) + 1 if places else 0

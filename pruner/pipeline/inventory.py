@@ -26,25 +26,45 @@ from pruner.pipeline.platforms import classified, ruled_out, words
 NAME = "inventory.json"
 FORMAT = "prune-inventory/2"
 
-# One pattern for each word, and a look by hand at what stands before it: a literal start is four times as fast.
+# One pattern for each word, and a look by hand at what stands before it: a literal start is four times as fast. So it
+# is with the strings and the classes below.
 _PREDICATES = [re.compile(rb"%b_[a-z0-9_]+" % word) for word in (b"is", b"use", b"has", b"supports?")]
 _VARIABLE = re.compile(rb"env(?:s\.|iron(?:\.get)?[\[(]\s*[\"']|(?:_var)?\(\s*[\"'])([A-Z][A-Z0-9_]+)")
-_HELPER = re.compile(rb"^def (\w*env\w*)\(", re.MULTILINE)
-_OBJECT = re.compile(rb"^envs\b[^=\n]*=", re.MULTILINE)
+_HELPER = re.compile(rb"def (\w*env\w*)\(")
+_OBJECT = re.compile(rb"envs\b[^=\n]*=")
 _ASKED = re.compile(rb"([\w.]*\w)\(\s*[\"']([A-Z][A-Z0-9_]+)[\"'](?:,\s*([\"'][^\"'\n]*[\"']|\w+))?,?\s*\)")
 _FLAG = re.compile(rb"(_?(?:is|use)_([a-z0-9]+)) = ")
 _LEFT = re.compile(rb"(\w+)\)? ?$")
-_STRINGS = re.compile(rb"(?:[=!]= ?|\bin ?[\[({] ?|: )[\"']\w+[\"'](?:, ?[\"']\w+[\"'])*")
+_STRINGS = [
+    re.compile(before + rb"[\"']\w+[\"'](?:, ?[\"']\w+[\"'])*")
+    for before in (rb"== ?", rb"!= ?", rb"in ?[\[({] ?", rb": ")
+]
 _WORD = re.compile(rb"[\"'](\w+)[\"']")
 _WORDS = re.compile(rb"\w")
 _INNER = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")
 _LOADS = re.compile(rb"\b(import_module|__import__|iter_modules|walk_packages)\((?!\s*[\"'][^\"'\n]*[\"']\s*[,)])")
-_ENUM = re.compile(rb"^class (\w+)\([^)\n]*(?:Enum|Flag)[^)\n]*\):\n((?:(?:[ \t]+[^\n]*)?\n)+)", re.MULTILINE)
+_ENUM = re.compile(rb"class (\w+)\([^)\n]*(?:Enum|Flag)[^)\n]*\):\n((?:(?:[ \t]+[^\n]*)?\n)+)")
 _MEMBER = re.compile(rb"^[ \t]+([A-Z][A-Z0-9_]*) *= *\S", re.MULTILINE)
 
 
 Names = list[tuple[str, str, int]]  # kind, name, byte: of one file of upstream
 Seen = dict[str, tuple[Names, Rows]]  # path of a file of upstream -> its names, and what it offers
+
+
+class _Lines:
+    """Line numbers of places in a text, which are mostly asked for one after the other."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self._at, self._line = 0, 1
+
+    def at(self, place: int) -> int:
+        """The line of a byte, from 1."""
+        if place < self._at:
+            self._at, self._line = 0, 1
+        self._line += self.data.count(10, self._at, place)
+        self._at = place
+        return self._line
 
 
 def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen | None = None) -> dict[str, Any]:
@@ -72,24 +92,25 @@ def inventory(snapshot: Snapshot, outcome: Outcome, policy: Policy, seen: Seen |
         found, offers = seen.get(file.path) or (list(_names(data, vendors, module)), offered(data))
         left = found if after is data else list(_names(after or b"", vendors, module))
         here = {(kind, name) for kind, name, _ in left}
+        lines = _Lines(data)
         for kind, name, at in found:
             row = names.get((kind, name))
             if row is None:
                 row = names[kind, name] = {"upstream": 0, "at": ""}
             first = (kind, name) in here and (kind, name) not in kept and "defined" not in row and "stored" not in row
             if not row["at"] or first:
-                row["at"] = f"{file.path}:{data.count(10, 0, at) + 1}"  # rather where it is kept than where it went
+                row["at"] = f"{file.path}:{lines.at(at)}"  # rather where it is kept than where it went
                 here.discard((kind, name))
             row["upstream"] += 1
             if kind == "predicate":
-                _place(row, name, data, at, module, file.path, denied)
+                _place(row, name, lines, at, module, file.path, denied)
             elif kind == "environment" and len(asked := row.setdefault("asked", [])) < 8:
                 how = _asked(data, at)
                 if how not in asked:
                     asked.append(how)
         if b"env" in data:
-            helpers.update((found[1].decode(), module) for found in _HELPER.finditer(data))
-            if _OBJECT.search(data):
+            helpers.update((found[1].decode(), module) for found in _HELPER.finditer(data) if _first(data, found))
+            if b"envs" in data and any(_first(data, found) for found in _OBJECT.finditer(data)):
                 helpers.setdefault("envs", module)
         _together(names, found, data, known, vendors)
         kept.update((kind, name) for kind, name, _ in left)
@@ -159,11 +180,13 @@ def _names(data: bytes, vendors: frozenset[str], module: str) -> Iterator[tuple[
             yield "environment", found[1].decode(), start
     if b"Enum" in data or b"Flag" in data:
         for found in _ENUM.finditer(data):
+            if not _first(data, found):
+                continue
             for member in _MEMBER.finditer(found[2]):
                 name = f"{module}:{found[1].decode()}.{member[1].decode()}"
                 yield "enum", name, found.start(2) + member.start()
     if _quoted(vendors).search(data):
-        for found in _STRINGS.finditer(data):
+        for found in _strings(data):
             strings = [word.decode() for word in _WORD.findall(found[0])]
             if found[0][:2] in (b"==", b"!="):
                 left = _LEFT.search(data, max(0, found.start() - 40), found.start())
@@ -174,6 +197,18 @@ def _names(data: bytes, vendors: frozenset[str], module: str) -> Iterator[tuple[
                 for word in strings:
                     if word.isidentifier() and word.islower():
                         yield "string", word, found.start()
+
+
+def _first(data: bytes, found: re.Match[bytes]) -> bool:
+    """Does it stand where a line begins?"""
+    return not found.start() or data[found.start() - 1] == 10
+
+
+def _strings(data: bytes) -> list[re.Match[bytes]]:
+    """Where strings are compared, looked for in a literal or given for a key, in the order of the text."""
+    found = [match for pattern in _STRINGS for match in pattern.finditer(data)]
+    found.sort(key=lambda match: match.start())
+    return [m for m in found if m[0][:2] != b"in" or not _WORDS.match(data, m.start() - 1 if m.start() else len(data))]
 
 
 @lru_cache(maxsize=1)
@@ -189,19 +224,20 @@ def _loads(data: bytes) -> Iterator[re.Match[bytes]]:
 
 
 def _place(
-    row: dict[str, Any], name: str, data: bytes, at: int, module: str, path: str, denied: frozenset[str]
+    row: dict[str, Any], name: str, lines: _Lines, at: int, module: str, path: str, denied: frozenset[str]
 ) -> None:
     """Where a predicate is defined, so that a rule can name it; that is also the place to show.
 
     A flag of a module (``_is_x = ...``) is ``near`` the flags of ruled-out platforms on the lines around it.
     """
+    data = lines.data
     line = data.rfind(b"\n", 0, at) + 1
     if data[line:at] == b"def " and "defined" not in row:
         row["defined"] = f"{module}.{name}()"
-        row["at"] = f"{path}:{data.count(10, 0, at) + 1}"
+        row["at"] = f"{path}:{lines.at(at)}"
     elif line == at and data[at + len(name) : at + len(name) + 3] == b" = ":
         if "stored" not in row and "defined" not in row:
-            row["at"] = f"{path}:{data.count(10, 0, at) + 1}"
+            row["at"] = f"{path}:{lines.at(at)}"
         row.setdefault("stored", f"{module}.{name}")
         around = data.rfind(b"\n", 0, max(line - 1, 0)) + 1, data.find(b"\n", line) + 1
         for start in around if around[1] else around[:1]:

@@ -18,8 +18,9 @@ from pruner.model import Outcome, Policy, Removal, Snapshot
 
 NAME = "severed.json"
 FORMAT = "prune-severed/1"
-_FROM = re.compile(rb"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)", re.MULTILINE)
-_IMPORT = re.compile(rb"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
+# They begin with a word, which is searched for ten times as fast as the start of a line.
+_FROM = re.compile(rb"from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]*)")
+_IMPORT = re.compile(rb"import[ \t]+([\w., \t]+)")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _ALIAS = re.compile(r"\s+as\s+\w+|[()\\\s]|#[^\n]*")
 _OWN = ("function", "class", "variable", "method")
@@ -84,6 +85,7 @@ class _Users:
                 self.modules[self.module_of.get(row.path, "")] = number
             elif row.what in _OWN or row.what == "import":
                 self.wanted.setdefault(row.name.rpartition(".")[2], []).append(number)
+        self._files: dict[str, list[int]] = {}  # imported name -> removals of its module and packages
         self.snapshot = snapshot
         self.lines: dict[str, list[bytes]] = {}
 
@@ -101,9 +103,10 @@ class _Users:
         data = self._text(row)
         targets = set(self._imports(row.path, data))
         for target in sorted(targets):
-            for module in _parents(target):
-                if module in self.modules:
-                    yield self.modules[module]
+            files = self._files.get(target)
+            if files is None:
+                files = self._files[target] = [self.modules[m] for m in _parents(target) if m in self.modules]
+            yield from files
         whole = row.what == "file"
         words = {t.rpartition(".")[2] for t in targets} if whole else {w.decode() for w in set(_WORD.findall(data))}
         for word in sorted(words & self.wanted.keys()):
@@ -125,7 +128,8 @@ class _Users:
             return
         module = self.module_of.get(path, "")
         package = module if path.endswith("/__init__.py") else module.rpartition(".")[0]
-        for dots, base, names in _FROM.findall(data):
+        for found in _first(_FROM, data):
+            dots, base, names = found.groups()
             parts = package.split(".")
             above = ".".join(parts[: len(parts) - len(dots) + 1]) if dots else ""
             origin = ".".join(part for part in (above, base.decode()) if part)
@@ -134,9 +138,21 @@ class _Users:
                 plain = _ALIAS.sub("", name)
                 if plain.isidentifier():
                     yield f"{origin}.{plain}"
-        for names in _IMPORT.findall(data):
-            for name in names.decode().split(","):
+        for found in _first(_IMPORT, data):
+            for name in found[1].decode().split(","):
                 yield name.split(" as ")[0].strip()
+
+
+def _first(shape: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:
+    """Where the shape begins a line, but for white space."""
+    found = shape.search(data)
+    while found is not None:
+        if data[data.rfind(b"\n", 0, found.start()) + 1 : found.start()].strip(b" \t"):
+            # # taken from here import (    — what the bracket swallows may be imports
+            found = shape.search(data, found.start() + 1)
+        else:
+            yield found
+            found = shape.search(data, found.end())
 
 
 def _parents(target: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from pruner.errors import cannot
 from pruner.model import Cause, Edit, Outcome, Policy, Range, Snapshot
+from pruner.pipeline.dominators import immediate
 from pruner.pipeline.native import asking
 
 NAME = "graph.json"
@@ -185,23 +186,19 @@ def edges_of(graph: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str, int
 def _dominators(nodes: Sequence[str], edges: Sequence[int]) -> list[int]:
     """The immediate dominator of each node: -1 for the roots together, -2 for what no root reaches.
 
-    Source: networkx (Cooper, Harvey and Kennedy's algorithm).
     A definition keeps its module: to each edge into ``mod:name`` belongs one from there to ``mod``.
     """
-    import networkx as nx  # here: a question to the last run needs it not, and it takes a quarter of a second
-
-    # Most edges are there from many lines: once is enough.
-    graph = nx.DiGraph(set(zip(edges[::5], edges[1::5], strict=True)))
+    start = len(nodes)  # a node of its own before all roots
+    after: list[list[int]] = [[] for _ in range(start + 1)]
+    for source, target in set(zip(edges[::5], edges[1::5], strict=True)):  # most edges are there from many lines
+        after[source].append(target)
     index = {name: i for i, name in enumerate(nodes)}
     for number, name in enumerate(nodes):
         if name.startswith("rule:"):
-            graph.add_edge(-1, number)
-        elif ":" in name and name.partition(":")[0] in index:
-            graph.add_edge(number, index[name.partition(":")[0]])
-    if -1 not in graph:
-        return [-2] * len(nodes)
-    found = nx.immediate_dominators(graph, -1)
-    return [found.get(number, -2) for number in range(len(nodes))]
+            after[start].append(number)
+        elif ":" in name and (module := index.get(name.partition(":")[0])) is not None:
+            after[number].append(module)
+    return [-1 if found == start else -2 if found < 0 else found for found in immediate(after, start)[:start]]
 
 
 def facts(policy: Policy, outcome: Outcome) -> bytes:

@@ -33,6 +33,7 @@ class Catalogue:
 
     ``other``: the tree beside it; what has the same bytes there is parsed once. ``truth``: what a test in a module's
     body is for sure; a table that only another platform fills (``if is_npu(): T.update(...)``) offers none of it here.
+    ``parse``: gives the syntax tree of a path that there is, where somebody may have it already.
     """
 
     def __init__(
@@ -41,9 +42,11 @@ class Catalogue:
         read: Callable[[str], bytes | None],
         other: Catalogue | None = None,
         truth: Callable[[str, ast.expr], bool | None] | None = None,
+        parse: Callable[[str], ast.Module | None] | None = None,
     ) -> None:
         self.paths = paths
         self._read = read
+        self._parse = parse or self._parsed
         self._other = other
         self._truth = truth
         self._makers: dict[str, dict[str, set[str]]] = {}
@@ -58,8 +61,12 @@ class Catalogue:
             if data is not None and self._other is not None and self._other.holds(module, data):
                 self._trees[module] = self._other.tree(module)
             else:
-                self._trees[module] = parse_bytes(data) if data is not None else None
+                self._trees[module] = self._parse(self.paths[module][0]) if data is not None else None
         return self._trees[module]
+
+    def _parsed(self, path: str) -> ast.Module | None:
+        data = self._read(path)
+        return parse_bytes(data) if data is not None else None
 
     def holds(self, module: str, data: bytes) -> bool:
         """Whether this tree's module has these bytes."""

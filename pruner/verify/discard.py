@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
@@ -25,6 +24,9 @@ from pruner.verify.tree import parse_bytes
 
 _WORD = re.compile(r"\w")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
+_LETTER = re.compile(rb"\w")
+# How a line looks on which a string or a bracket begins a statement; others may look like that too: {"a": "b"}.
+_ALONE = re.compile(r"(?:.*[;:\r])?\s*(?:[rRuU]?[\"']|\()")
 _START = r"(?:^|(?<=_)|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
 _STOP = r"(?:$|(?=[_0-9])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
 
@@ -49,12 +51,12 @@ class Families:
         self._key = frozenset(named)
         # A fixed part of each, which most identifiers have none of, and hardly one those of two.
         self._patterns = [(text, pattern(text), _fixed(text).lower()) for text in named]
-        self._quick = re.compile("|".join(sorted({re.escape(fixed) for _, _, fixed in self._patterns})))
+        self._quick = re.compile(_any(fixed for _, _, fixed in self._patterns))
         self._known: dict[bytes, tuple[str, ...]] = {}
         self._hits: set[bytes] = set()  # those of the known names that something names
         # Whole names are written as they are, so a plain search rules out a file; words may be in any case.
         parts = {_fixed(text).encode() for text in named}
-        self._parts = sorted(parts) if all(text.startswith("name:") for text in named) else [b""]
+        self._parts = sorted(parts) if all(text.startswith("name:") for text in named) and b"" not in parts else None
 
     def of(self, name: str) -> tuple[str, ...]:
         """The targets that name this identifier, in the order in which they were given."""
@@ -74,9 +76,7 @@ class Families:
     def count(self, data: bytes, tree: ast.Module | None = None) -> Counter[tuple[str, int]]:
         """(identifier, line) occurrences in code and strings. ``tree``: of ``data``, where there is one already."""
         found: Counter[tuple[str, int]] = Counter()
-        if not any(part in data for part in self._parts):
-            return found
-        names = set(_NAME.findall(data))
+        names = set(_NAME.findall(data)) if self._parts is None else _around(data, self._parts)
         for name in names.difference(self._known):  # `-` with the keys would walk all of them
             self._of(name)
         wanted = names & self._hits
@@ -85,20 +85,23 @@ class Families:
         text = decode(data)
         hits = sorted((at, name) for name in map(bytes.decode, wanted) for at in _places(text, name))
         # Only strings and comments need to be told from code; they are a tenth of the tokens.
-        spans = [(m.start(), m.end(), m.group()[0] == "#") for m in QUOTED.finditer(text)]
-        starts = [start for start, _, _ in spans]
+        spans = QUOTED.finditer(text)
+        span = next(spans, None)
         documented: set[int] | None = None
         line, here = 1, 0
         for at, name in hits:
             line, here = line + text.count("\n", here, at), at
-            place = bisect_right(starts, here) - 1
-            if place >= 0 and here < spans[place][1]:
-                if spans[place][2]:
+            while span is not None and span.end() <= at:
+                span = next(spans, None)
+            if span is not None and span.start() <= at:
+                start = span.start()
+                if text[start] == "#":
                     continue
-                if documented is None:
-                    documented = _docstring_lines(tree or parse_bytes(data))
-                if text.count("\n", 0, spans[place][0]) + 1 in documented:
-                    continue
+                if _ALONE.match(text, text.rfind("\n", 0, start) + 1):
+                    if documented is None:
+                        documented = _docstring_lines(tree or parse_bytes(data))
+                    if line - text.count("\n", start, at) in documented:
+                        continue
             found[name, line] += 1
         return found
 
@@ -148,6 +151,34 @@ def _families(texts: tuple[str, ...]) -> Families:
 def _fixed(text: str) -> str:
     """The longest part of the glob in ``name:GLOB`` or ``word:GLOB`` that is written as it is."""
     return max(re.split(r"[*?\[]", text[5:].strip()), key=len)
+
+
+def _any(words: Iterable[str]) -> str:
+    """An expression that finds any of the words; common beginnings are tried once: a fifth of the time of ``a|b|c``."""
+    heads: dict[str, set[str]] = {}
+    for word in words:
+        heads.setdefault(word[:1], set()).add(word[1:])
+    if "" in heads:
+        return ""
+    return "|".join(
+        re.escape(head) + (f"(?:{_any(rest)})" if "" not in rest else "") for head, rest in sorted(heads.items())
+    )
+
+
+def _around(data: bytes, parts: Iterable[bytes]) -> set[bytes]:
+    """The identifiers that hold one of the parts."""
+    found: set[bytes] = set()
+    for part in parts:
+        at = data.find(part)
+        while at >= 0:
+            start = at
+            while start and _LETTER.match(data, start - 1):
+                start -= 1
+            name = _NAME.search(data, start)
+            if name is not None:
+                found.add(name.group())
+            at = data.find(part, max(at + 1, name.end() if name is not None else 0))
+    return found
 
 
 def _places(text: str, name: str) -> Iterator[int]:

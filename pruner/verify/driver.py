@@ -133,11 +133,10 @@ class Run:
                 beside = self._beside()
             for finish in done:
                 finish()
-        for check in beside:
-            answer = check()
-            if answer is not None:
-                self.seconds[answer.check] += answer.seconds
-                self.verdict(answer.check, answer.covered, answer.problems)
+        answer = beside()
+        if answer is not None:
+            self.seconds[answer.check] += answer.seconds
+            self.verdict(answer.check, answer.covered, answer.problems)
         self.workers.close()
         return [self.verdicts[check] for check in CHECKS if check in self.verdicts]
 
@@ -161,11 +160,15 @@ class Run:
         reads.sort(key=lambda row: row.path)
         if "compile" in self.checks:
             self._compile(reads)
+        if "guards" in self.checks:
+            count = sum(row.guarded for row in reads)
+            covered = f"{count} guarded functions of {len(self.stated.guards)} guards"
+            self.verdict("guards", covered, [text for row in reads for text in row.guards])
         return reads
 
-    def _beside(self) -> list[Callable[[], phases.Answer | None]]:
-        """Two checks that need nothing of the others: what judges the whole tree here leaves the workers idle."""
-        return [self.workers.later(task, self.kept) for task in (phases.guards, phases.capable)]
+    def _beside(self) -> Callable[[], phases.Answer | None]:
+        """A check that needs nothing of the others: what judges the whole tree here leaves the workers idle."""
+        return self.workers.later(phases.capable, None)
 
     # -- single checks -------------------------------------------------------------------------
 

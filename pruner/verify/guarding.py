@@ -6,7 +6,7 @@ Blind to what the generated module answers: it is one template, tested by runnin
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pruner.verify.guards import GUARD
 from pruner.verify.nodes import SUITES, walk
@@ -18,31 +18,26 @@ _Row = tuple[str, str, str]  # function of the module, key, parameter
 
 
 class Guarding:
-    """Compares the guard calls of the output with the rules."""
+    """Compares the guard calls of the output's files with the rules."""
 
     def __init__(self, out: Tree, stated: Stated) -> None:
         self.out = out
-        self.stated = stated
-        self.count = 0
-
-    def run(self, kept: Sequence[str]) -> list[str]:
-        """All problems."""
-        wanted: dict[str, list[tuple[str, Guarded]]] = {}
-        for guard in self.stated.guards:
+        self._wanted: dict[str, list[tuple[str, Guarded]]] = {}
+        for guard in stated.guards:
             for place in guard.at:
                 module, function = self._split(place)
                 if module:
-                    wanted.setdefault(module, []).append((function, guard))
-        owners = {path: module for module, path in self.out.modules.items()}
-        problems: list[str] = []
-        for path in sorted(kept):
-            module = owners.get(path, "")
-            if module not in wanted and (path.endswith(f"{GUARD}.py") or GUARD.encode() not in self.out.read(path)):
-                continue
-            tree = self.out.parse(path)
-            if tree is not None:
-                problems += self._file(path, tree, wanted.get(module, []))
-        return problems
+                    self._wanted.setdefault(module, []).append((function, guard))
+        self._owners = {path: module for module, path in out.modules.items()}
+
+    def run(self, path: str, data: bytes, parsed: Callable[[], ast.Module | None]) -> tuple[list[str], int]:
+        """All problems of a kept file, and how many guarded functions it has; ``parsed`` gives its syntax tree."""
+        wanted = self._wanted.get(self._owners.get(path, ""), [])
+        if not wanted and (path.endswith(f"{GUARD}.py") or GUARD.encode() not in data):
+            return [], 0
+        tree = parsed()
+        work = _File(path)
+        return list(work.run(tree, wanted)) if tree is not None else [], work.count
 
     def _split(self, place: str) -> tuple[str, str]:
         module, colon, function = place.partition(":")
@@ -54,17 +49,27 @@ class Guarding:
                 return ".".join(parts[:cut]), ".".join(parts[cut:])
         return "", ""
 
-    def _file(self, path: str, tree: ast.Module, wanted: Sequence[tuple[str, Guarded]]) -> Iterator[str]:
+
+class _File:
+    """One file of the output. ``count``: guarded functions that were looked at."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.count = 0
+
+    def run(self, tree: ast.Module, wanted: Sequence[tuple[str, Guarded]]) -> Iterator[str]:
+        """Its problems."""
         seen: set[int] = set()
-        for name, node in _functions(tree):
+        for name, node in _functions(tree) if wanted else ():
             for function, guard in wanted:
                 if function == name:
-                    yield from self._function(path, node, guard, seen)
+                    yield from self._function(node, guard, seen)
         for part in walk(tree):
             if isinstance(part, ast.Call) and _call(part) and id(part) not in seen:
-                yield f"{path}:{part.lineno}: this guard call is stated by no rule for this place"
+                yield f"{self.path}:{part.lineno}: this guard call is stated by no rule for this place"
 
-    def _function(self, path: str, node: _Function, guard: Guarded, seen: set[int]) -> Iterator[str]:
+    def _function(self, node: _Function, guard: Guarded, seen: set[int]) -> Iterator[str]:
+        path = self.path
         parameters = {a.arg for a in walk(node.args) if isinstance(a, ast.arg)}
         if guard.parameter and guard.parameter not in parameters:
             yield f"{path}:{node.lineno}: guard {guard.key} reads {guard.parameter}, which {node.name} does not take"

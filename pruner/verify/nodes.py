@@ -19,7 +19,16 @@ class _Inner(dict[type[ast.AST], tuple[str, ...]]):
         return found
 
 
+class _Suites(dict[type[ast.AST], tuple[str, ...]]):
+    """The fields of a kind of node that hold statements, worked out when they are first asked for."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        found = self[kind] = tuple(name for name in SUITES if name in kind._fields)
+        return found
+
+
 _INNER = _Inner({ast.Constant: ()})
+_SUITES = _Suites()
 
 
 def children(node: ast.AST) -> list[ast.AST]:
@@ -59,8 +68,7 @@ def statements(tree: ast.AST) -> Iterator[ast.stmt]:
         item = stack.pop()
         if isinstance(item, ast.stmt):
             yield item
-        values = item.__dict__
-        for name in SUITES:
-            value = values.get(name)
+        for name in _SUITES[type(item)]:
+            value = getattr(item, name)
             if type(value) is list:
                 stack += value

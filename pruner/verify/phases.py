@@ -7,7 +7,7 @@ import gc
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pruner.verify import capabilities, giving
@@ -25,7 +25,7 @@ from pruner.verify.rules import Stated
 from pruner.verify.side import Side
 from pruner.verify.survey import survey
 from pruner.verify.tokens import Tokens
-from pruner.verify.tree import Tree, module_of
+from pruner.verify.tree import Tree, module_of, parse_bytes
 from pruner.verify.wholefiles import is_guard_file
 from pruner.verify.world import Seen, World
 
@@ -56,6 +56,7 @@ class State:
         self.world = World(self.up, setup.stated, like=setup.known)
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
+        self.guarding = Guarding(self.out, setup.stated) if "guards" in setup.checks else None
         self.parsed: dict[str, ast.Module] = {}
         self.classes = Classes(World(self.up, setup.stated, like=self.world))
 
@@ -85,11 +86,13 @@ class Read:
     before: Counter[str] = field(default_factory=Counter)
     after: Counter[tuple[str, int]] = field(default_factory=Counter)
     unreadable: bool = False
+    guards: list[str] = field(default_factory=list)  # problems of the check ``guards``
+    guarded: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
-    """First phase: survey a kept file, compile a changed one, count discarded names on both sides."""
+    """First phase: survey a kept file, compile a changed one, look at its guards, count discarded names on both sides."""
     path, kept, changed = task
     checks = state.setup.checks
     result = Read(path)
@@ -110,7 +113,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     ours = is_guard_file(path, state.up)
     module = module_of(path, state.up.python_root) or ""
     parsed = None
-    if checks & {"imports", "modules", "fold"}:
+    surveyed = bool(checks & {"imports", "modules", "fold"})
+    if surveyed:
         known = None if changed or path not in state.up.files else state.up.known(path)
         result.survey, parsed = survey(state.out, path, module, data, state.setup.facts, known)
         result.unreadable = parsed is None
@@ -124,6 +128,11 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     if changed and "compile" in checks:
         result.compile = compiles(data if parsed is None else parsed, path)
         lap("compile")
+    if state.guarding is not None:
+        result.guards, result.guarded = state.guarding.run(
+            path, data, lambda: parsed if surveyed else parse_bytes(data)
+        )
+        lap("guards")
     if "discard" in checks and not ours:
         result.after = state.families.count(data, parsed)
         lap("discard")
@@ -195,35 +204,27 @@ class Answer:
     seconds: float
 
 
-def guards(state: State, kept: Sequence[str]) -> Answer | None:
-    """Check ``guards``, when it is asked for."""
-    if "guards" not in state.setup.checks:
-        return None
-    clock = time.process_time()
-    guarding = Guarding(state.out, state.setup.stated)
-    problems = guarding.run(kept)
-    covered = f"{guarding.count} guarded functions of {len(state.setup.stated.guards)} guards"
-    return Answer("guards", covered, problems, time.process_time() - clock)
-
-
-def capable(state: State, _kept: Sequence[str]) -> Answer | None:
+def capable(state: State, _task: None) -> Answer | None:
     """Check ``capabilities``, when it is asked for and the rules name a table."""
     wanted = state.setup.wanted
     if "capabilities" not in state.setup.checks or wanted is None:
         return None
     clock = time.process_time()
-    up = catalogue_of(state.up, truth=state.effects.decided)
+    up = catalogue_of(state.up, truth=state.effects.decided, parse=state.up.parse)
     rows = capabilities.judge(wanted, up, catalogue_of(state.out, up), state.setup.stated)
     problems = capabilities.problems(rows)
     return Answer("capabilities", capabilities.said(rows), problems, time.process_time() - clock)
 
 
 def catalogue_of(
-    tree: Tree, other: Catalogue | None = None, truth: Callable[[str, ast.expr], bool | None] | None = None
+    tree: Tree,
+    other: Catalogue | None = None,
+    truth: Callable[[str, ast.expr], bool | None] | None = None,
+    parse: Callable[[str], ast.Module | None] | None = None,
 ) -> Catalogue:
     """The tables of a tree on disk; ``other``: those of the tree beside it."""
     paths = {module: (path, tree.is_package(module)) for module, path in tree.modules.items()}
-    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None, other, truth)
+    return Catalogue(paths, lambda path: tree.read(path) if path in tree.files else None, other, truth, parse)
 
 
 def module_effects(state: State, module: str) -> tuple[str, str, tuple[str, ...], float]:

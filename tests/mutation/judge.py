@@ -16,6 +16,7 @@ from typing import Any
 
 from pruner.verify import phases
 from pruner.verify.driver import CHECKS, Ready, Run
+from pruner.verify.guarding import Guarding
 from pruner.verify.rules import Stated
 from pruner.verify.tree import Tree
 
@@ -137,6 +138,7 @@ class Judge(Run):
         self.out = self.memory.state.out = Overlay(self.out, changes)
         self.memory.fresh = self.only = frozenset(changes)
         self.memory.state.parsed.clear()
+        self.memory.state.guarding = Guarding(self.out, self.stated)
         self.problems, self.verdicts = {}, {}
         for path, data in changes.items():
             self.changed.discard(path)

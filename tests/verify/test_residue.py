@@ -152,3 +152,34 @@ def test_whole_names_refute_whoever_keeps_more(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("extends: [names.yaml]\nrules: [{id: wide, because: Wanted., keep: [app]}]\n")
     (found,) = run(tmp_path / "up", tmp_path / "out", [tmp_path / "mine.yaml"], jobs=1, checks=["discard"])
     assert found.result == "refuted", found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ('"qwen"\n', []),  # a statement of its own: a docstring
+        ("def f(): r'qwen'\n", []),
+        ('x = 1; "qwen"\n', []),
+        ('("qwen")\n', []),
+        ('x = {"a": "qwen"}\n', [1]),
+        ('x = (\n  "qwen")\n', [2]),
+        ('"""\na"""\nx = "qwen"\n', [3]),
+        ('"no"; x = "qwen"\n', []),  # on the line of one
+        ('f("# qwen")  # qwen\n"qwen", qwen\n', [1, 2, 2]),
+        ('"""qwen"""\nqwen = """\nqwen\n"""\n', [2, 3]),
+        ("'''\n# qwen'''; qwen\n", [2]),
+        ("b'qwen'\n", [1]),  # bytes are no docstring
+    ],
+)
+def test_strings_that_are_statements_do_not_count(text: str, lines: list[int]) -> None:
+    found = Families(["word:qwen*"]).count(text.encode())
+    assert sorted(line for (_, line), n in found.items() for _ in range(n)) == lines
+
+
+def test_whole_names_are_found_as_words_are() -> None:
+    """A file without a part of a name is not looked into; the names around a part are those that a walk would find."""
+    text = b"_is_hip = x_is_hip + _is_hip2 + 2_is_hip + A_is_hip_is_hip.y  # _is_hip\n'_is_hip' '\xc3\xa4_is_hip'"
+    for name in ("_is_hip", "_is_hip*", "*_is_hip", "*is_h*", "*", "nothing", "a.b"):
+        alone, beside = Families([f"name:{name}"]), Families([f"name:{name}", "word:nowhere"])
+        assert alone.count(text) == beside.count(text)
+    assert Families(["name:_is_hip"]).totals(text)["_is_hip"] == 2

@@ -8,7 +8,9 @@ the large, and of a removed file the first :data:`HEAD` lines.
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from zlib import compress
 
@@ -19,6 +21,7 @@ HEAD = 200  # lines of a removed file
 CONTEXT = 3
 WIDEST = 400  # characters of a line
 LONGEST = 400  # lines of one block
+_END = re.compile(rb"\n")
 
 Block = tuple[int, list[str], int, list[str]]
 """(first upstream line, upstream lines, first generated line, generated lines), 1-based."""
@@ -66,15 +69,14 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _head(data: bytes) -> Iterator[Block]:
-    lines = _lines(data)
-    yield 1, lines[:HEAD], 1, [f"… {len(lines) - HEAD} more lines"] if len(lines) > HEAD else []
+    count = data.count(b"\n") + (not data.endswith(b"\n")) if data else 0
+    head = data if count <= HEAD else b"\n".join([*data.split(b"\n", HEAD)[:HEAD], b""])
+    yield 1, _lines(head), 1, [f"… {count - HEAD} more lines"] if count > HEAD else []
 
 
 def _edited(data: bytes, edits: Sequence[Edit]) -> Iterator[Block]:
     """Blocks of whole lines around edits that lie within twice the context of each other."""
-    starts = [0]
-    while (end := data.find(b"\n", starts[-1])) >= 0:
-        starts.append(end + 1)
+    starts = [0, *(found.end() for found in _END.finditer(data))]
     if starts[-1] == len(data):
         starts.pop()
     count = len(starts)
@@ -83,11 +85,8 @@ def _edited(data: bytes, edits: Sequence[Edit]) -> Iterator[Block]:
     at = 0  # line, 0-based, of which the search goes on
     spans: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
-        while at + 1 < count and starts[at + 1] <= edit.start:
-            at += 1
-        last = at
-        while last + 1 < count and starts[last + 1] < edit.stop:
-            last += 1
+        at = max(at, bisect_right(starts, edit.start) - 1)
+        last = max(at, bisect_left(starts, edit.stop) - 1)
         if spans and at - spans[-1][1] <= 2 * CONTEXT:
             first, before, group = spans[-1]
             spans[-1] = (first, max(before, last), [*group, edit])
