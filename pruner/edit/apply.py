@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from pruner.model import Edit
+
+_END = re.compile(rb"\n")
 
 
 def merge(edits: Iterable[Edit]) -> tuple[Edit, ...]:
@@ -81,12 +84,9 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 def kept_ranges(data: bytes, edits: Sequence[Edit]) -> tuple[tuple[int, int], ...]:
     """Inclusive ranges of original lines of which something survives."""
-    starts = [0]
-    for text in data.split(b"\n"):  # lines as wc and diff count them
-        starts.append(starts[-1] + len(text) + 1)
-    starts[-1] -= 1
-    if len(starts) > 1 and starts[-1] == starts[-2]:
-        starts.pop()
+    starts = [0, *(end.end() for end in _END.finditer(data))]  # lines as wc and diff count them
+    if starts[-1] < len(data):
+        starts.append(len(data))
     total = len(starts) - 1
     gone: set[int] = set()
     for edit in edits:
@@ -98,13 +98,11 @@ def kept_ranges(data: bytes, edits: Sequence[Edit]) -> tuple[tuple[int, int], ..
             if edit.start <= starts[line] and edit.stop >= starts[line + 1]:
                 gone.add(line)
     ranges: list[tuple[int, int]] = []
-    for line in range(total):
-        if line in gone:
-            continue
-        if ranges and ranges[-1][1] == line:
-            ranges[-1] = (ranges[-1][0], line + 1)
-        else:
-            ranges.append((line + 1, line + 1))
+    first = 0
+    for line in (*sorted(gone), total):
+        if line > first:
+            ranges.append((first + 1, line))
+        first = line + 1
     return tuple(ranges)
 
 

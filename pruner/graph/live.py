@@ -116,6 +116,7 @@ class Marker:
 
         self._imports = nx.DiGraph()  # what module bodies import, parents included
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
+        self._read: dict[str, set[str]] = {}  # module -> names that it reads, unfolded
         self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
         self.leading = nx.DiGraph()  # of graph.order: what modules import, parents included
         self.led: dict[str, tuple[str, ...]] = {}  # module -> what of it is in there
@@ -1052,7 +1053,10 @@ class Marker:
         target, _ = self.table.import_target(state.summary, s, item.index)
         if target in self.table or target.split(".")[0] in STDLIB:
             return True
-        return item.names[0] in _names_read(state.summary)
+        read = self._read.get(state.summary.module)
+        if read is None:
+            read = self._read[state.summary.module] = _reads(state.summary.body)
+        return item.names[0] in read
 
 
 @cache
@@ -1066,11 +1070,6 @@ def _untaken(path: str, row: Refused) -> Finding:
     """PR243: an entry that a rule names and that stays where it is."""
     text = f"rule {row.rule} drops {row.entry}, which {row.why}"
     return Finding("PR243", path, line_of(row.pos), text, row.advice)
-
-
-def _names_read(summary: Summary) -> set[str]:
-    """Every global name that the unfolded module reads."""
-    return _reads(summary.body)
 
 
 def _locals(part: tuple[Any, ...]) -> set[str]:
@@ -1087,6 +1086,7 @@ def _locals(part: tuple[Any, ...]) -> set[str]:
 
 
 def _reads(part: tuple[Any, ...]) -> set[str]:
+    """Every global name that unfolded code reads."""
     found: set[str] = set()
     stack: list[Any] = [part]
     while stack:

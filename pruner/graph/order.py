@@ -90,6 +90,8 @@ class Orders:
                 continue
             targets = self.marker.targets(state.summary, item)
             led = self._led(targets)
+            if not led:
+                continue
             if led - have and not self.marker.stays(state, item):
                 if not around:
                     around = True
@@ -107,8 +109,13 @@ class Orders:
 
     def _led(self, targets: Iterable[str], own: int = -1) -> Cycles:
         """What the targets lead to. One of the own cycle may be loading, above on the stack: it gives nothing for sure."""
-        names = (name for target in targets for name in parents(target))
-        return _NONE.union(*(self.leads.get(name, _NONE) for name in names if own < 0 or self.cycle.get(name) != own))
+        found = _NONE
+        for target in targets:
+            for name in parents(target):
+                led = self.leads.get(name, _NONE)
+                if not led <= found and (own < 0 or self.cycle.get(name) != own):
+                    found |= led
+        return found
 
     def _around(self, module: str) -> Cycles:
         """Cycles that packages around the module have loaded before it, whoever asks for it."""

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 _RAW = re.compile(rb'(?:u8|[uUL])?R"([^()\\\s]{0,16})\(')
+_MARKS = re.compile(rb"[\"']|/[/*]")  # of strings and comments: most lines have none
 _HEAD = re.compile(r"\s*#\s*([A-Za-z_]\w*)?")
 
 
@@ -58,6 +59,8 @@ def directives(data: bytes) -> list[Directive]:
 
 def _blank(line: bytes, comment: bool, raw: bytes) -> tuple[str, bool, bytes]:
     """(the line with comments made a blank, still in a block comment, open raw string's closing mark)."""
+    if not comment and not raw and not _MARKS.search(line):
+        return line.decode("latin-1"), False, b""
     out: list[str] = []
     at, end = 0, len(line)
     while at < end:

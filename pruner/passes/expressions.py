@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import Any
 
 from pruner.model import Cause, Edit
+from pruner.syntax.nodes import children
 from pruner.syntax.text import SourceText
 
 Action = tuple[str, Any, frozenset[str]]
@@ -35,7 +36,7 @@ class ExpressionEditor:
                     return
         action = self.actions.get(id(node))
         if action is None:
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if not isinstance(child, ast.JoinedStr):
                     self.visit(child)
             return

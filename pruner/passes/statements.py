@@ -18,6 +18,7 @@ from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import position
 from pruner.passes.calls import Call, CallEditor
 from pruner.passes.expressions import Action, ExpressionEditor
+from pruner.syntax.nodes import children
 from pruner.syntax.text import SourceText, protected_lines
 
 
@@ -309,7 +310,7 @@ class StatementEditor:
             and node.targets[0].id == "__all__"
         ):
             self._exports(node.value)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             if isinstance(child, ast.expr):
                 self.expr.visit(child)
             elif not isinstance(child, ast.stmt):

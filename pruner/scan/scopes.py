@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from pruner.syntax.nodes import children
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -93,8 +95,7 @@ def collect(nodes: Iterable[ast.AST], deep: bool = True, outer: bool = True) -> 
         deeper = inside or kind in _COMPREHENSIONS
         if not deep and isinstance(node, ast.expr) and kind not in (ast.Tuple, ast.List, ast.Starred):
             continue
-        for child in ast.iter_child_nodes(node):
-            stack.append((child, deeper))
+        stack += [(child, deeper) for child in children(node)]
     return found
 
 
@@ -136,7 +137,30 @@ def _outer_parts(node: ast.AST, inside: bool, stack: list[tuple[ast.AST, bool]])
 
 
 def _nonlocals(node: ast.AST) -> set[str]:
-    return {name for inner in ast.walk(node) if isinstance(inner, ast.Nonlocal) for name in inner.names}
+    """Names of the ``nonlocal`` statements of a function and of those in it: no expression holds a statement."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, ast.Nonlocal):
+            found.update(inner.names)
+        for suite in _SUITES[type(inner)]:
+            part = getattr(inner, suite)
+            if type(part) is list:  # a lambda's body is an expression
+                stack += part
+    return found
+
+
+class _Suites(dict[type, tuple[str, ...]]):
+    """The fields of a kind of statement that hold statements, worked out when they are first asked for."""
+
+    def __missing__(self, kind: type[ast.AST]) -> tuple[str, ...]:
+        suites = ("body", "orelse", "finalbody", "handlers", "cases")
+        found = self[kind] = tuple(name for name in suites if name in kind._fields)
+        return found
+
+
+_SUITES = _Suites()
 
 
 def parameters(arguments: ast.arguments) -> tuple[str, ...]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pruner.edit import kept_ranges
 from pruner.model import Cause, Edit
 from pruner.native import sources
 from pruner.pipeline import inventory, needs, notice, severed
 from pruner.report.html.sources import HEAD, _edited, _head, _lines
+from pruner.scan.scopes import _nonlocals
+from pruner.syntax.nodes import children
 
 PARTS = (
     "==", "!=", "= ", "in", "min", "(", ")", "[", "{", ": ", ":", ", ", ",", " ", "\n", "\n    ", "\t", '"a"', "'b'", '"',
@@ -97,3 +102,32 @@ def test_blocks_hold_their_edits(data: bytes, places: list[tuple[int, int]]) -> 
         first = data.count(b"\n", 0, min(edit.start, len(data) - 1)) + 1
         last = data.count(b"\n", 0, max(edit.stop - 1, edit.start)) + 1
         assert any(top <= first and last <= top + len(old) for top, old, _, _ in blocks), (edit, blocks)
+
+
+@given(TEXTS, st.lists(st.tuples(st.integers(0, 60), st.integers(1, 30)), max_size=5))
+def test_lines_that_an_edit_leaves(data: bytes, places: list[tuple[int, int]]) -> None:
+    gone: set[int] = set()
+    edits: list[Edit] = []
+    for start, size in sorted(places):
+        if (not edits or start >= edits[-1].stop) and start + size <= len(data):
+            edits.append(Edit(start, start + size, b"", Cause("rule")))
+            gone.update(range(start, start + size))
+    kept = {line for first, last in kept_ranges(data, edits) for line in range(first, last + 1)}
+    at, wanted = 0, set()
+    for number, line in enumerate(re.findall(rb"[^\n]*\n|[^\n]+", data), 1):
+        if not gone.issuperset(range(at, at + len(line))):
+            wanted.add(number)
+        at += len(line)
+    assert kept == wanted
+
+
+def test_children_and_nonlocals_of_these_tests() -> None:
+    sources_ = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+    odd = b"def f():\n  def g():\n    try:\n      h = lambda: 1\n    except E:\n      match x:\n        case 1:\n          nonlocal y\n"
+    for data in (*sources_, odd):
+        for node in ast.walk(ast.parse(data)):
+            leaves = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
+            assert children(node) == [n for n in ast.iter_child_nodes(node) if not isinstance(n, leaves)]
+            if isinstance(node, ast.FunctionDef | ast.Lambda):
+                inner = [n for n in ast.walk(node) if isinstance(n, ast.Nonlocal)]
+                assert _nonlocals(node) == {name for n in inner for name in n.names}
