@@ -121,7 +121,8 @@ class Given:
             return False  # class Sub(Args): def __post_init__(self): pass
         if site.receiver[-1] in _COPIES or site.kind in ("member", "method") or "_make" in site.form:
             return False
-        return site.name is None or site.kind == "option"
+        # What is called may be the class only where it was handed on, to whom every name is given that the guard sees.
+        return site.name is None or site.kind == "option" or site.of == ""
 
     def unclear(self, site: Site) -> bool:
         """Is nothing known of it: of whose class an object is made, nor what it is given under which name?"""

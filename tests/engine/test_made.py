@@ -291,6 +291,7 @@ SEEN = {
     "by position": ("a = Args(1, u)", "", True),
     "a literal by position": ("a = Args(1, True)", "", False),
     "as a value": ("a = make(Args, u)", "def make(t, u):\n    return t(1, u)\n", True),
+    "a keyword of who knows what": ("g(a, lambda **k: k, k)", "def g(it, make, k):\n    make(flag=k)\n", True),
     "another one from it": ("a = dataclasses.replace(a, **{k: u})", "", True),
     "a subclass that nobody looks at": (
         "a = Sub(**{k: u})", "@dataclasses.dataclass\nclass Sub(Args):\n    def __post_init__(self):\n        pass\n", False,
