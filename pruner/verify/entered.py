@@ -32,8 +32,11 @@ class Entered:
         self.world = world
         self.ruled = ruled
         self.module = module
-        self._tables = {text: self._split(text) for text in ruled.drop_entries}
-        self._filled: dict[str, list[tuple[Table, ast.FunctionDef | ast.AsyncFunctionDef | None]]] = {}
+        if "tables" not in ruled.known:  # the same for every file
+            ruled.known = {"tables": {text: self._split(text) for text in ruled.drop_entries}, "filled": {}}
+        self._tables: dict[str, Table | None] = ruled.known["tables"]
+        self._filled: dict[str, list[tuple[Table, ast.FunctionDef | ast.AsyncFunctionDef | None]]]
+        self._filled = ruled.known["filled"]
 
     def place(self, node: ast.expr, scope: Scope, prefix: str) -> Table | None:
         """The table that an expression names."""

@@ -6,6 +6,7 @@ A keep wins over a drop, a drop wins over a root.
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from typing import Any
 
 from pruner.verify.rules import Stated, covers
 
@@ -25,6 +26,7 @@ class Ruled:
         self.drop_symbols = [text for text in plain if "[" not in text and "*" in text and ":" in text]
         self.drop_entries = _entries(stated.drops)
         self.keep_entries = _entries(stated.keeps)
+        self.known: dict[str, Any] = {}  # what verify.entered found out about the tables of ``drop_entries``
         self.wanted: list[tuple[str, Row]] = [("keep", row) for row in stated.keeps]
         self.wanted += [("root", row) for row in stated.roots]
         self._wanted_exact: dict[str, list[tuple[str, Row]]] = {}

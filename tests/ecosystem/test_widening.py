@@ -1,4 +1,4 @@
-"""Three removed things of the release, each had again by the rule that its own refusal advises, in one step.
+"""Removed things of the release, each had again by the rule that its own refusal advises, in one step.
 
 The sentences come from the generated guard module of the default build, which needs nothing but the standard
 library; the rules that they name are built once, together. One more run of about two minutes on two cores.
@@ -27,8 +27,14 @@ ASKED = (
     ("guard.arguments/1", "dllm_algorithm", "LowConfidence"),  # a walk without members, and a fact of another guard
     ("guard.arguments/1", "speculative_algorithm", "DFLASH"),  # a choice that stands in its enum, without its code
     ("guard.arguments/1", "moe_runner_backend", "hpc_ops"),  # a choice that goes, and facts that take its code
+    ("guard.arguments/1", "load_format", "gguf"),  # which sets the method, and the other way round
+    ("guard.model/2", "architectures", "Qwen2VLForConditionalGeneration"),  # of no use without its processor
 )
 KEPT = {
+    "Qwen2VLForConditionalGeneration": (
+        "sglang/srt/multimodal/processors/qwen_vl.py",
+        "Qwen2VLForConditionalGeneration",
+    ),
     "gguf": ("sglang/srt/layers/quantization/__init__.py", '"gguf"'),
     "hermes": ("sglang/srt/function_call/function_call_parser.py", '"hermes"'),
     "Qwen2ForCausalLM": ("sglang/srt/models/qwen2.py", "EntryClass"),
@@ -97,6 +103,9 @@ def test_the_advised_rules_bring_them_back(made: Made, tmp_path: Path) -> None:
         assert refusal(tmp_path / "out", *asked) == ""
     assert refusal(made.output, "deepseek.guard/2", "dllm_algorithm", "LowConfidence")
     assert refusal(tmp_path / "out", "deepseek.guard/2", "dllm_algorithm", "LowConfidence") == ""
+    for value in (True, False):  # what the model's configuration says is not the next thing that is refused
+        assert bool(refusal(made.output, "deepseek.guard/1", "is_multimodal", value)) is value
+        assert refusal(tmp_path / "out", "deepseek.guard/1", "is_multimodal", value) == ""
     assert "is_dllm" in (tmp_path / "out/sglang/srt/managers/scheduler.py").read_text()
     own = json.loads((tmp_path / "out/PRUNED.json").read_text())["capabilities"]
     assert own["kept"] > json.loads((made.output / "PRUNED.json").read_text())["capabilities"]["kept"]
