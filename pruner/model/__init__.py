@@ -3,7 +3,7 @@
 Nothing here does work but to read a path; nothing here imports another layer but ``errors``.
 """
 
-from pruner.model.policy import Allowed, Ask, Dynamic, Fact, Guard, Location, Policy, Range, Rule, Target
+from pruner.model.policy import Allowed, Ask, Dynamic, Fact, Guard, Lift, Location, Policy, Range, Rule, Target
 from pruner.model.result import (
     Cause,
     Edit,
@@ -30,6 +30,7 @@ __all__ = [
     "Finding",
     "Guard",
     "GuardCall",
+    "Lift",
     "Location",
     "OperationRecord",
     "Origin",

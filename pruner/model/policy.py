@@ -157,6 +157,15 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
+class Lift:
+    """A rule that a file lifts, with the subjects of its facts."""
+
+    rule: Rule
+    location: Location  # of its id in the list
+    subjects: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All rules of a run, merged and checked."""
 
@@ -176,6 +185,7 @@ class Policy:
     by_id: dict[str, Rule] = field(default_factory=dict, compare=False)
     stated: tuple[Fact, ...] = ()  # facts as written; ``facts`` are these, merged by subject
     pure_of: tuple[tuple[str, str], ...] = ()  # (rule, function)
+    lifted: tuple[Lift, ...] = ()
     shown: dict[str, str] = field(
         default_factory=dict, compare=False, repr=False
     )  # file name -> path for a person, this run

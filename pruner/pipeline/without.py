@@ -30,14 +30,30 @@ def of_subject(policy: Policy, subject: str) -> list[str]:
 
 
 def contradictions(policy: Policy) -> list[Finding]:
-    """What one rule keeps and another leaves without the code behind it (PR242), at the one that keeps."""
-    found = []
+    """What one rule keeps, or a lift allows, and another leaves without the code behind it (PR242), at the former."""
+    found = _lifted_alone(policy)
     for target in policy.keeps:
         others = sorted({t.rule for t in policy.without if t.kind == target.kind == "entry" and _meet(target, t)})
         if others:
             names, place = ", ".join(others), target.location
             text = f"rule {target.rule} keeps {target.text}, and {names} leaves it without the code behind it"
             found.append(Finding("PR242", place.file, place.line, text, f"put `lift: [{names}]` into the rule file"))
+    return found
+
+
+def _lifted_alone(policy: Policy) -> list[Finding]:
+    """Lifts of facts whose subjects other rules leave without what serves them: no guard asks for them any more."""
+    found = []
+    stated = {fact.subject for fact in policy.facts}
+    for row in policy.lifted:
+        bare = {subject: of_subject(policy, subject) for subject in row.subjects if subject not in stated}
+        others = sorted({rule for rules in bare.values() for rule in rules})
+        if others:
+            first = next(subject for subject, rules in sorted(bare.items()) if rules)
+            leave = "leaves" if len(others) == 1 else "leave"
+            text = f"{row.rule.id} is lifted, and {', '.join(others)} {leave} {first} without the code behind it"
+            advice = f"put `lift: [{', '.join(sorted({row.rule.id, *others}))}]` into the rule file"
+            found.append(Finding("PR242", row.location.file, row.location.line, text, advice))
     return found
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from packaging.version import InvalidVersion, Version
 
 from pruner.errors import Diagnostic, cannot
-from pruner.model import Allowed, Fact, Location, Policy, Range, Rule, Target
+from pruner.model import Allowed, Fact, Lift, Location, Policy, Range, Rule, Target
 from pruner.policy import codes
 from pruner.policy.node import Faults
 from pruner.policy.rule import Stated
@@ -30,7 +30,7 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         if first is not rule:
             text = f"the id {rule.id!r} is taken"
             _fault(stated, faults, rule.location, codes.DUPLICATE_ID, text, f"it is also at {_at(stated, first)}")
-    _lift(stated, faults, by_id)
+    lifted = _lift(stated, faults, by_id)
     facts = sorted(stated.facts, key=lambda f: (f.subject, f.valid_from or "", f.rule))
     _refute_disagreement(stated, faults, facts, by_id)
     policy = Policy(
@@ -49,19 +49,25 @@ def assemble(stated: Stated, faults: Faults, files: tuple[str, ...]) -> Policy:
         by_id={key: by_id[key] for key in sorted(by_id)},
         stated=tuple(facts),
         pure_of=tuple(sorted(set(stated.pure))),
+        lifted=lifted,
     )
     return replace(policy, digest=_digest(policy))
 
 
-def _lift(stated: Stated, faults: Faults, by_id: dict[str, Rule]) -> None:
-    """Take away what files lift of the rules that they extend."""
+def _lift(stated: Stated, faults: Faults, by_id: dict[str, Rule]) -> tuple[Lift, ...]:
+    """Take away what files lift of the rules that they extend; gives what that is."""
+    found = [
+        Lift(by_id[name], place, tuple(sorted({f.subject for f in stated.facts if f.rule == name})))
+        for name, place in stated.lifted
+        if name in by_id
+    ]
     for name, place in stated.lifted:
         if by_id.pop(name, None) is None and all(name != other for other, _ in stated.lifted if place != _):
             near = difflib.get_close_matches(name, by_id, n=1)
             advice = f"did you mean {near[0]!r}?" if near else "lift a rule of a file that this one extends"
             _fault(stated, faults, place, codes.NOT_LIFTED, f"no rule is called {name!r}", advice)
     if not stated.lifted:
-        return
+        return ()
     gone = {name for name, _ in stated.lifted}
     stated.facts[:] = [f for f in stated.facts if f.rule not in gone]
     for verb, targets in stated.targets.items():
@@ -70,6 +76,7 @@ def _lift(stated: Stated, faults: Faults, by_id: dict[str, Rule]) -> None:
     stated.guards[:] = [g for g in stated.guards if g.rule not in gone]
     stated.pure[:] = [p for p in stated.pure if p[0] not in gone]
     stated.allow[:] = [a for a in stated.allow if a.rule not in gone]
+    return tuple(sorted(found, key=lambda row: (row.location, row.rule.id)))
 
 
 def select(policy: Policy, version: str) -> Policy:
@@ -104,6 +111,7 @@ def select(policy: Policy, version: str) -> Policy:
         by_id=by_id,
         stated=tuple(stated),
         pure_of=tuple(p for p in policy.pure_of if p[0] in by_id),
+        lifted=tuple(row for row in policy.lifted if _speaks_of(_window(row.rule), wanted)),
         shown=policy.shown,
     )
 

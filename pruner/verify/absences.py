@@ -144,7 +144,7 @@ class Absences:
             if kind == "member" and isinstance(item.node, ast.AnnAssign):
                 kind = "field"
             for name in names:
-                claim = Claim(self.result.path, self.module, name, item.line, kind, outside, still, dropped)
+                claim = Claim(self.result.path, self.module, name, item.line, kind, outside, still, dropped=dropped)
                 self.result.claims.append(claim)
         return True
 

@@ -144,6 +144,19 @@ def test_a_choice_that_is_kept_without_its_code_is_a_finding() -> None:
     assert built("fact.late", 'keep: ["app.serve.CHOICES[la*]"]').findings == []
 
 
+def test_a_fact_that_is_lifted_alone_is_a_finding() -> None:
+    """No guard asks for the subject any more, and what would serve it is not there."""
+    made = built("fact.level")
+    (found,) = made.outcome.findings
+    assert (found.code, found.path, found.line) == ("PR242", "rules.yaml", 1)
+    assert found.text == "fact.level is lifted, and drop.level leaves app.serve.Args.level without the code behind it"
+    assert found.advice == "put `lift: [drop.level, fact.level]` into the rule file"
+    assert asked(made, "level='high'")["raised"].startswith("RemovedByPrune: this build was made without app.deep")
+    assert built("drop.level, fact.level").findings == []
+    other = "assume: {app.serve.Args.level: [none, high]}"  # it is asked, and allowed on purpose
+    assert built("fact.level", other).findings == []
+
+
 # -- what comes back together ---------------------------------------------------------------------------------------
 
 TOGETHER = {
