@@ -6,7 +6,28 @@ import ast
 
 _NODE = ast.AST
 # Names, numbers and what says how a node is used: nothing is below them, and every expression has one.
-_LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "level", "module", "asname", "simple", "conversion"})
+_LEAVES = frozenset(
+    {
+        "ctx",
+        "op",
+        "ops",
+        "id",
+        "attr",
+        "level",
+        "module",
+        "asname",
+        "simple",
+        "conversion",
+        "arg",
+        "rest",
+        "type_comment",
+    }
+)
+# Of these a list holds nodes alone: no None as the keys of a dict, no names as a ``global``.
+_WHOLE = frozenset(
+    {"body", "orelse", "finalbody", "handlers", "cases", "args", "keywords", "elts", "targets", "values", "generators", "ifs",
+     "comparators", "decorator_list", "bases", "items", "posonlyargs", "kwonlyargs", "defaults", "patterns"}
+)  # fmt: skip
 
 
 class _Inner(dict[type[ast.AST], tuple[str, ...]]):
@@ -26,8 +47,10 @@ def children(node: ast.AST) -> list[ast.AST]:
     values = node.__dict__
     for name in _INNER[type(node)]:
         value = values.get(name)
+        if not value:
+            continue
         if type(value) is list:
-            found += [item for item in value if isinstance(item, _NODE)]
+            found += value if name in _WHOLE else [item for item in value if isinstance(item, _NODE)]
         elif isinstance(value, _NODE):
             found.append(value)
     return found

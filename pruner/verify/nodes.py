@@ -7,7 +7,28 @@ from collections.abc import Iterator
 
 _NODE = ast.AST
 # Names, numbers and what says how a node is used: nothing is below them, and every expression has one.
-_LEAVES = frozenset({"ctx", "op", "ops", "id", "attr", "level", "module", "asname", "simple", "conversion"})
+_LEAVES = frozenset(
+    {
+        "ctx",
+        "op",
+        "ops",
+        "id",
+        "attr",
+        "level",
+        "module",
+        "asname",
+        "simple",
+        "conversion",
+        "arg",
+        "rest",
+        "type_comment",
+    }
+)
+# Of these a list holds nodes alone: no None as the keys of a dict, no names as a ``global``.
+_WHOLE = frozenset(
+    {"body", "orelse", "finalbody", "handlers", "cases", "args", "keywords", "elts", "targets", "values", "generators", "ifs",
+     "comparators", "decorator_list", "bases", "items", "posonlyargs", "kwonlyargs", "defaults", "patterns"}
+)  # fmt: skip
 SUITES = ("body", "orelse", "finalbody", "handlers", "cases")  # fields that hold statements, or what holds them
 
 
@@ -37,8 +58,10 @@ def children(node: ast.AST) -> list[ast.AST]:
     values = node.__dict__
     for name in _INNER[type(node)]:
         value = values.get(name)
+        if not value:
+            continue
         if type(value) is list:
-            found += [item for item in value if isinstance(item, _NODE)]
+            found += value if name in _WHOLE else [item for item in value if isinstance(item, _NODE)]
         elif isinstance(value, _NODE):
             found.append(value)
     return found
@@ -55,8 +78,10 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
             values = item.__dict__
             for name in names:
                 value = values.get(name)
+                if not value:
+                    continue
                 if type(value) is list:
-                    stack += [entry for entry in value if isinstance(entry, _NODE)]
+                    stack += value if name in _WHOLE else [entry for entry in value if isinstance(entry, _NODE)]
                 elif isinstance(value, _NODE):
                     stack.append(value)
 

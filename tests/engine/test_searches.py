@@ -16,6 +16,7 @@ from pruner.pipeline import inventory, needs, notice, severed
 from pruner.report.html.sources import HEAD, _edited, _head, _lines
 from pruner.scan.scopes import _nonlocals
 from pruner.syntax.nodes import children
+from pruner.verify import nodes
 
 PARTS = (
     "==", "!=", "= ", "in", "min", "(", ")", "[", "{", ": ", ":", ", ", ",", " ", "\n", "\n    ", "\t", '"a"', "'b'", '"',
@@ -24,6 +25,7 @@ PARTS = (
     "\r", "is_hip", "not ",
 )  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PARTS), max_size=40).map(lambda parts: "".join(parts).encode())
+LEAVES = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
 STRINGS = re.compile(rb"(?:[=!]= ?|\bin ?[\[({] ?|: )[\"']\w+[\"'](?:, ?[\"']\w+[\"'])*")
 
 
@@ -123,11 +125,17 @@ def test_lines_that_an_edit_leaves(data: bytes, places: list[tuple[int, int]]) -
 
 def test_children_and_nonlocals_of_these_tests() -> None:
     sources_ = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    odd = b"def f():\n  def g():\n    try:\n      h = lambda: 1\n    except E:\n      match x:\n        case 1:\n          nonlocal y\n"
+    odd = b"import a, b as c\nglobal d, e\n{**x, 1: 2}[::y]\ndef k(a, /, b=1, *c, d, e=2, **f): pass\n"
+    odd += b"match x:\n  case {'a': 1, **r} | C(1, b=2) | [*_]: pass\n"
+    odd += b"def f():\n  def g():\n    try:\n      h = lambda: 1\n    except E:\n      match x:\n        case 1:\n          nonlocal y\n"
     for data in (*sources_, odd):
-        for node in ast.walk(ast.parse(data)):
-            leaves = (ast.expr_context, ast.operator, ast.cmpop, ast.unaryop, ast.boolop)
-            assert children(node) == [n for n in ast.iter_child_nodes(node) if not isinstance(n, leaves)]
+        tree = ast.parse(data)
+        assert len(list(nodes.walk(tree))) == len(
+            [n for n in ast.walk(tree) if nodes.children(n) or not isinstance(n, LEAVES)]
+        )
+        for node in ast.walk(tree):
+            assert children(node) == [n for n in ast.iter_child_nodes(node) if not isinstance(n, LEAVES)]
+            assert nodes.children(node) == children(node)
             if isinstance(node, ast.FunctionDef | ast.Lambda):
                 inner = [n for n in ast.walk(node) if isinstance(n, ast.Nonlocal)]
                 assert _nonlocals(node) == {name for n in inner for name in n.names}
