@@ -203,7 +203,8 @@ def verify(
     verdicts = verify_output(options)
     screen = Screen()
     screen.verdicts(verdicts)
-    missing = [row.check for row in verdicts if row.result == "not run" and row.check in require]
+    ran = {row.check for row in verdicts if row.result != "not run"}
+    missing = [name for name in dict.fromkeys(require) if name not in ran]
     for name in missing:
         screen.line(f"required, but not run: {name}")
     refuted = any(row.result == "refuted" for row in verdicts)

@@ -64,7 +64,13 @@ def verify_output(options: VerifyOptions) -> list[Verdict]:
             raise cannot("verify", "PR403", f"no check is called {name!r}", f"known: {', '.join(known)}")
     wanted = options.checks or known
     over = read_overlay(options.overlay)
-    recorded = json.loads((output / "PRUNED.json").read_bytes()).get("overlay")
+    try:
+        recorded = dict(json.loads((output / "PRUNED.json").read_bytes())).get("overlay")
+    except (OSError, ValueError, TypeError) as error:
+        text = f"its PRUNED.json cannot be read: {error}"
+        raise cannot(
+            str(output), "PR306", text, "run prune again: what else was changed there cannot be told"
+        ) from error
     if not same(over, recorded):
         text = "was made with another overlay" if recorded else "was made without an overlay"
         raise cannot(str(output), "PR314", text, "name the one it was made with by --overlay, or run prune again")

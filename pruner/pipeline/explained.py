@@ -50,7 +50,7 @@ class Explained:
                 self.modules[module] = row
             elif row["what"] == "entry" and row["cause"]["rules"]:
                 self.entries.append((row["path"], row["name"].rpartition("[")[2].rstrip("]"), row))
-            elif row["what"] in NAMED and row["name"]:
+            elif row["what"] in NAMED and row["name"] and not self._inner(row):
                 name = row["name"]
                 self.names[name if name.startswith(f"{module}.") else f"{module}.{name}"] = row
         folders = {name.rpartition(".")[0] for name in self.modules}
@@ -79,12 +79,13 @@ class Explained:
         """Reasons by test; those without one are faults until shown otherwise."""
         found: dict[str, Reason] = {}
         for row in differences:
-            if (reason := self.refused(row) or self.asked(row) or self.looked_up(row)) is not None:
+            if (reason := self.refused(row) or self.asked(row)) is not None:
                 found[row.test] = reason
         rest = [row.test for row in differences if row.test not in found and "::" in row.test and row.up and row.out]
+        said = {row.test: row for row in differences}
         named: dict[str, list[dict[str, Any]]] = {}
         for test, ran in again.traced(rest).items() if rest else ():
-            if (reason := self.executed(ran)) is not None:
+            if (reason := self.looked_up(said[test], ran.words) or self.executed(ran)) is not None:
                 found[test] = reason
             elif rows := self.named(ran.words):
                 named[test] = rows
@@ -116,12 +117,19 @@ class Explained:
                 return Reason("gone", rule, f"the test asks for {name}, gone because {told}")
         return None
 
-    def looked_up(self, row: Difference) -> Reason | None:
-        """By an entry that a rule took from a table: the file that holds the table says that it does not know the key."""
+    def looked_up(self, row: Difference, named: frozenset[str]) -> Reason | None:
+        """By an entry that a rule took from a table: the test names the key, and the file of the table says it knows none.
+
+        ``more than two of them`` is no word on the entry ``two`` to a test that does not ask for it.
+        """
         why = row.out.why if row.out is not None else peers.Why()
         words = {word.strip("'\"").lower() for word in re.findall(r"'[^']+'|\"[^\"]+\"|[\w.-]+", why.told)}
         for path, key, removal in self.entries:
-            if why.file and path == f"{self.root}/{why.file}".lstrip("/") and key.lower() in words:
+            if (
+                why.file
+                and path == f"{self.root}/{why.file}".lstrip("/")
+                and key.lower() in words & {one.lower() for one in named}
+            ):
                 rule = ", ".join(removal["cause"]["rules"])
                 return Reason("gone", rule, f"the test asks for the entry {key} of {path}, which {rule} took")
         return None
@@ -145,17 +153,15 @@ class Explained:
         for path, line, name, cause in self.trace.classes(lines):
             if name == "missing":
                 return None
-            if name == "kept":
+            if name in ("kept", "edited"):
                 if rules := self.folded(path, line):
                     parts.setdefault(rules, f"{path}:{line}")
                 continue
-            if name in ("edited", "folded") and line in self.tests(path):
+            if line in self.tests(path):
                 continue
             if name in ("decided", "unused") and self.fact_asked(path, line, set()):
                 continue
-            if name == "edited":
-                cause = self.folded(path, line)
-            if name in ("edited", "folded", "decided", "unused") and cause:
+            if name in ("folded", "decided", "unused") and cause:
                 causes[cause] += 1
                 places.setdefault(cause, f"{path}:{line}")
         if not causes:
@@ -230,8 +236,12 @@ class Explained:
                 return ", ".join(rules)
         return ""
 
+    def _inner(self, row: Mapping[str, Any]) -> bool:
+        """An import in a function, which gives its module no name."""
+        return row["what"] == "import" and row["lines"][0] in self.trace.text(row["path"]).functions
+
     def tests(self, path: str) -> set[int]:
-        """Lines that hold tests of ``if``, ``while`` and ``assert`` and nothing else."""
+        """Lines that hold tests of ``if``, ``while``, ``assert``, conditional expressions and cases, or imports, and nothing else."""
         if path not in self._tests:
             lines: set[int] = set()
             bodies: set[int] = set()
@@ -243,6 +253,14 @@ class Explained:
                 if isinstance(node, ast.If | ast.While):
                     lines.update(range(node.lineno, (node.test.end_lineno or node.lineno) + 1))
                     bodies.update(one.lineno for one in [*node.body, *node.orelse] if not isinstance(one, ast.If))
+                elif isinstance(node, ast.IfExp) and node.lineno != node.end_lineno:
+                    lines.update(range(node.test.lineno, (node.test.end_lineno or node.test.lineno) + 1))
+                elif isinstance(node, ast.match_case):
+                    guard = node.guard or node.pattern
+                    lines.update(range(node.pattern.lineno, (guard.end_lineno or guard.lineno) + 1))
+                    bodies.update(one.lineno for one in node.body)
+                elif isinstance(node, ast.Import | ast.ImportFrom):
+                    lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
                 elif isinstance(node, ast.Assert):
                     lines.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
             self._tests[path] = lines - bodies

@@ -144,7 +144,18 @@ class Absences:
             if kind == "member" and isinstance(item.node, ast.AnnAssign):
                 kind = "field"
             for name in names:
-                claim = Claim(self.result.path, self.module, name, item.line, kind, outside, still, dropped=dropped)
+                function = isinstance(item.node, ast.FunctionDef | ast.AsyncFunctionDef)
+                claim = Claim(
+                    self.result.path,
+                    self.module,
+                    name,
+                    item.line,
+                    kind,
+                    outside,
+                    still,
+                    dropped=dropped,
+                    function=function,
+                )
                 self.result.claims.append(claim)
         return True
 

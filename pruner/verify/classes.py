@@ -15,6 +15,7 @@ from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val, among
 from pruner.verify.world import Symbol, World
 
+COMPUTED = "that is computed"  # said of a base class
 ENUMS = frozenset({"enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"})
 MIXED = frozenset({"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "str", "int"})
 
@@ -45,8 +46,10 @@ class Classes:
                     base = base.value
                 found = self.dotted(base, symbol[1])
                 if found is None:
-                    outside.add("?")
+                    outside.add("?" if isinstance(base, ast.Name | ast.Attribute) else COMPUTED)
                 elif found[0] == "symbol":
+                    if any(row.kind not in ("class", "def", "import") for row in self.world.live(found[1], found[2])):
+                        outside.add(COMPUTED)  # Base = ast.NodeVisitor if NEW else object
                     inner, far = self.ancestors(found)
                     own.extend(row for row in inner if row not in own)
                     outside |= far

@@ -29,6 +29,8 @@ from pruner.verify.record import Survey
 from pruner.verify.rules import is_pure
 from pruner.verify.world import World
 
+SUNDER = frozenset({"_missing_", "_generate_next_value_", "_order_", "_ignore_", "_numeric_repr_"})
+
 
 class Liveness:
     """Judges claims against the surveys of the whole output."""
@@ -255,6 +257,8 @@ class Liveness:
             return "is a field: its class's constructor, order and serialised form have it"
         if short.startswith("__") and short.endswith("__"):
             return "is called by Python itself"
+        if ENUMS & set(claim.above) and (not claim.function or short in SUNDER):
+            return "is of an enumeration, whose members are looked up by value and listed"
         if short in self.attributes:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:

@@ -30,6 +30,16 @@ PURE_METHODS = frozenset(
     "count index find encode decode hex bit_length copy partition rpartition title isdigit isidentifier dim size numel "
     "removeprefix removesuffix element_size stride data_ptr is_set __len__ __contains__".split()
 )
+# In the lists above, and yet they call what they are given or change it: `list(map(LOG.append, rows))`.
+CALLING = frozenset("map filter functools.reduce".split())
+CHANGING = tuple(
+    "functools.update_wrapper operator.setitem operator.delitem operator.i operator.methodcaller weakref.finalize "
+    "numpy.random. numpy.put numpy.copyto numpy.save collections.abc.MutableMapping re.purge copy.copyreg".split()
+)
+KEYED = frozenset("sorted min max".split())  # ... with `key=`
+ARGUMENTS = {"get": (1, 2), "join": (1, 1)}  # `queue.get()` and `thread.join()` are no dict's and no string's
+
+
 # What a decorator from outside may be when the decorated function is to go: it gives the function back, wrapped.
 DECORATORS = tuple(
     "functools. staticmethod classmethod property contextlib. dataclasses. typing. typing_extensions. abc. enum. "

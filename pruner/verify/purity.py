@@ -14,7 +14,7 @@ from pruner.verify.bindings import leaves, target_names
 from pruner.verify.evaluate import Evaluator
 from pruner.verify.names import resolver
 from pruner.verify.nodes import children
-from pruner.verify.outside import MUTATORS, PURE_METHODS, PURE_NAMES, PURE_PREFIXES
+from pruner.verify.outside import ARGUMENTS, CALLING, CHANGING, KEYED, MUTATORS, PURE_METHODS, PURE_NAMES, PURE_PREFIXES
 from pruner.verify.rules import is_pure
 from pruner.verify.scopes import COMPREHENSIONS, Scope, function_scope
 from pruner.verify.world import Symbol, World
@@ -63,7 +63,9 @@ class Purity(Evaluator):
         ):
             return False
         head = self.chain(node.func, scope)
-        if head is not None and (is_pure(self.world.stated, head) or outside_pure(head)):
+        if head is not None and (
+            is_pure(self.world.stated, head) or (outside_pure(head) and self._only_computes(head, node))
+        ):
             return True
         symbol = self.symbol(node.func, scope)
         if symbol is not None and symbol[0] == "symbol":
@@ -74,8 +76,19 @@ class Purity(Evaluator):
             return False
         if isinstance(node.func, ast.Attribute) and self.droppable(node.func.value, scope):
             name = node.func.attr
+            few, most = ARGUMENTS.get(name, (0, 99))
+            if not few <= len(node.args) + len(node.keywords) <= most:
+                return False
             return name in PURE_METHODS or name.startswith(("is_", "has_", "supports_"))
         return False
+
+    def _only_computes(self, head: str, node: ast.Call) -> bool:
+        """Does a listed function, given these arguments, call nothing that may have an effect, and change nothing?"""
+        if head.startswith(CHANGING):
+            return False
+        handed = [k.value for k in node.keywords if k.arg == "key"] if head in KEYED else []
+        handed += node.args[:1] if head in CALLING else []
+        return all(isinstance(one, ast.Name) and one.id in PURE_NAMES for one in handed)
 
     def pure_function(self, symbol: Symbol) -> bool:
         """Does a call of this function of the tree do nothing but compute its result?"""

@@ -15,14 +15,15 @@ from pruner.cli import main
 RULES = """\
 rules:
   - {id: t.root, because: It starts here., root: [sglang.main]}
-  - {id: t.fact, because: It is never so., assume: {sglang.plat.is_hip(): false}}
+  - {id: t.fact, because: It is never so., assume: {sglang.plat.is_hip(): false, sglang.plat.is_cuda(): true}}
+  - {id: t.keep, because: Outsiders use it., keep: ["sglang.plat:is_cuda"]}
   - {id: t.drop, because: Nobody asks for it., drop: [sglang.other]}
   - {id: t.table, because: Only one., drop: ["sglang.table.TABLE[two]"]}
   - {id: t.tests, because: Tests are upstream's., drop: ["path:test/*"]}
 """
 TREE = {
     "sglang/__init__.py": "",
-    "sglang/plat.py": "import os\n\n\ndef is_hip():\n    return bool(os.environ.get('HIP'))\n",
+    "sglang/plat.py": "import os\n\n\ndef is_cuda():\n    return not is_hip()\n\n\ndef is_hip():\n    return bool(os.environ.get('HIP'))\n",
     "sglang/other.py": "class Other:\n    size = 3\n\n\nclass Third:\n    pass\n",
     "sglang/kinds.py": (
         "from sglang.other import Other, Third\n\n\nclass Own:\n    size = 1\n\n\n"
@@ -36,16 +37,19 @@ TREE = {
     "sglang/table.py": (
         "from sglang.kinds import Own\n\nTABLE = {\n    'one': Own,\n    'two': Own,\n}\n\n\n"
         "def find(name):\n    if name not in TABLE:\n        raise ValueError(f'Unsupported: {name}')\n    return TABLE[name]\n\n\n"
+        "def check(size):\n    if size > 3:\n        raise ValueError('more than two of them')\n    return size\n\n\n"
         "def answer(name):\n    try:\n        return {'found': TABLE[name]}\n    except KeyError:\n        return {'error': 'no'}\n\n\n"
         "def again(call):\n    try:\n        return call()\n    except Exception:\n        raise Exception('tried too often')\n"
     ),
     "sglang/main.py": (
-        "from sglang.kinds import make, third\nfrom sglang.plat import is_hip\nfrom sglang.table import again, answer, find\nfrom sglang.tools import Tool\n\n\n"
+        "from sglang.kinds import make, third\nfrom sglang.plat import is_hip\nfrom sglang.table import again, answer, check, find\nfrom sglang.tools import Tool\n\n\n"
         "def pick():\n    if is_hip():\n        return 'hip'\n    return 'cuda'\n\n\n"
         "def total(x):\n    if is_hip():\n        x = x - 1\n    return Tool().used(x)\n\n\n"
         "def flagged(x):\n    return bool(x and not is_hip())\n\n\n"
+        "def arms(x):\n    y = (\n        x - 1\n        if is_hip()\n        else x\n    )\n    return Tool().used(y)\n\n\n"
+        "def lazily(x):\n    from sglang.other import Third\n\n    if is_hip():\n        return Third\n    return Tool().used(x)\n\n\n"
         "def late(x):\n    from sglang.tools import twice\n\n    return twice(x)\n\n\n"
-        "def serve(name, x):\n    return again(lambda: find(name)), answer(name), make(name), pick(), total(x), late(x), third(x), flagged(x)\n\n\n"
+        "def serve(name, x):\n    return again(lambda: find(name)), answer(name), make(name), pick(), total(x), late(x), third(x), flagged(x), arms(x), lazily(x), check(x)\n\n\n"
         "if __name__ == '__main__':\n    print(serve('own', 1))\n"
     ),
 }
@@ -85,6 +89,13 @@ TESTS = {
         "def test_two_answered():\n    assert ask('two')\n\n\n"
         "def test_three_answered():\n    assert ask('one') and 'three' != 'two'\n\n\n"
         "def test_method_again():\n    assert again(lambda: Tool().unused()) == 2\n"
+    ),
+    "test/unit/test_kept.py": (
+        "import unittest\n\nfrom sglang.main import arms, flagged, lazily\nfrom sglang.plat import is_cuda\n"
+        "from sglang.table import check\n\n\n"
+        "def test_arms():\n    assert arms(1) == 2\n\n\ndef test_lazily():\n    assert lazily(1) == 2\n\n\n"
+        "def test_flagged():\n    assert flagged(1)\n\n\ndef test_check():\n    assert check(2) == 2\n\n\n"
+        "@unittest.skipIf(not is_cuda(), 'not there')\ndef test_other():\n    assert not flagged(0)\n"
     ),
     "test/unit/test_file.py": "import sglang.other as other\n\n\ndef test_a():\n    assert other\n\n\ndef test_b():\n    assert other\n",
 }
@@ -170,10 +181,10 @@ def test_a_right_output_is_explained_test_by_test(place: Path, capsys: pytest.Ca
         "test_table.py::test_method_again": ("gone", "unreached"),
     }
     said = (
-        "equal in both: 7 passed; 18 explained (12 ask for what is gone, 3 execute what a rule took, "
+        "equal in both: 12 passed; 18 explained (12 ask for what is gone, 3 execute what a rule took, "
         "2 need an entry that a rule took, 1 refused), 0 problems"
     )
-    assert f"4 files, no device: {said}" in found["covered"]
+    assert f"5 files, no device: {said}" in found["covered"]
 
 
 def test_a_changed_result_in_lines_that_are_kept(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -200,6 +211,24 @@ def test_a_line_that_was_folded_in_part_explains_nothing_by_itself(
     code, found = ask(place, capsys, "--under", "test/unit/test_main.py")
     assert code == 3
     assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == ["test_flagged_here"]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "tests"),
+    [
+        ("tools.py", "x + 1", "x + 2", ["test_arms", "test_lazily"]),
+        ("main.py", "return bool(x", "return bool(1 - x", ["test_flagged", "test_other"]),
+        ("table.py", "size > 3", "size > 1", ["test_check"]),
+    ],
+)
+def test_what_every_test_runs_by_explains_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str], file: str, old: str, new: str, tests: list[str]
+) -> None:
+    """A conditional expression over several lines, an import of what went, a predicate that the file names elsewhere, a word."""
+    spoil(place, file, old, new)
+    code, found = ask(place, capsys, "--under", "test/unit/test_kept.py")
+    assert code == 3
+    assert [line.partition(": ")[0].rpartition("::")[2] for line in found["details"]] == tests
 
 
 def test_a_method_that_live_code_calls(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,6 +154,8 @@ def test_a_required_check_that_did_not_run(
     assert main([*arguments, "surface"]) == 2
     out, err = capsys.readouterr()
     assert '"not run"' in out and "required, but not run: surface" in err
+    assert main([*arguments, "fold"]) == 2  # --check asked for others only
+    assert "required, but not run: fold" in capsys.readouterr().err
 
 
 def test_help_and_version_need_no_pipeline(capsys: pytest.CaptureFixture[str]) -> None:

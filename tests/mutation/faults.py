@@ -65,14 +65,14 @@ def _ends(self: Any, s: Any) -> int:
     return end or (residual.LEAVES | residual.FOLDED if last is not None and last[0] == "return" else 0)
 
 
-def _neighbour(self: Any, s: Any) -> Any:
-    value = _REAL["entries"](self, s)
-    decision = self.unit.decisions.get(s[1])
-    if decision is not None and decision.action == "entries":
-        size = len(s[4][1] if s[4][0] == "d" else s[4][2])
-        wrong = tuple(sorted({min(index + 1, size - 1) for index in decision.detail}))
-        self.unit.decisions[s[1]] = residual.Decision("entries", decision.origin, wrong)
-    return value
+def _neighbour(self: Any, taken: Any) -> Any:
+    for e, gone in taken.parts.values():
+        size = len(e[1] if e[0] == "d" else e[2]) if e[0] in ("d", "t") else 0
+        if size:
+            wrong = {min(index + 1, size - 1): rule for index, rule in gone.items()}
+            gone.clear()
+            gone.update(wrong)
+    return _REAL["entries"](self, taken)
 
 
 def _asserts(self: Any, s: Any) -> int:
@@ -85,7 +85,7 @@ _REAL: dict[str, Any] = {
     "compare": evaluate._compare_constants,
     "decide": residual.Walker._decide,
     "if": residual.Walker._if,
-    "entries": residual.Walker.without_entries,
+    "entries": residual.Walker._take,
     "stores": ProgramWorld.stores,
 }
 REWRITER: dict[str, list[Patch]] = {
@@ -99,7 +99,7 @@ REWRITER: dict[str, list[Patch]] = {
     "effects of decided tests dropped": [(residual.Walker, "effect", lambda self, test: None)],
     "names that become global not frozen": [(residual.Walker, "_must_freeze", lambda *a: set())],
     "device facts fold at import": [(residual.Walker, "_importing", property(lambda self: False))],
-    "the neighbour of a dropped entry goes": [(residual.Walker, "without_entries", _neighbour)],
+    "the neighbour of a dropped entry goes": [(residual.Walker, "_take", _neighbour)],
     "undecided assertions dropped": [(residual.Walker, "_assert", _asserts)],
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ class Overlay(Tree):
         self.files = {path: link for path, link in base.files.items() if changes.get(path, b"") is not None}
         self.files.update({path: None for path, data in changes.items() if data is not None})
         self._parsed = {path: tree for path, tree in base._parsed.items() if path not in changes}
+        self._read: dict[str, bytes] = {}
         self.index()
 
     def read(self, path: str) -> bytes:
@@ -123,6 +125,8 @@ class Judge(Run):
                 with os.fdopen(write, "wb") as stream:
                     stream.write(json.dumps(self._child(changes)).encode())
                 status = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
                 os._exit(status)
         os.close(write)

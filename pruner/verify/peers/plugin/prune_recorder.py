@@ -193,6 +193,26 @@ def _only() -> dict[str, list[list[str]]]:
     return dict(json.loads(Path(os.environ["PRUNE_ONLY"]).read_text("utf-8")))
 
 
+def _told(item: Any, words: set[str]) -> Iterator[str]:
+    """The test's parameters, and what the globals that it names are or hold: ``RESOLVERS = (("one", Pool),)``."""
+    values = [
+        vars(item.module)[name] for name in sorted(words) if name in vars(getattr(item, "module", None) or object)
+    ]
+    values += getattr(getattr(item, "callspec", None), "params", {}).values()
+    for _ in range(3):
+        inner: list[Any] = []
+        for value in values:
+            if isinstance(value, str):
+                yield value
+            elif isinstance(value, tuple | list | set | frozenset):
+                inner += value
+            elif isinstance(value, dict):
+                inner += [*value, *value.values()]
+            elif isinstance(value, type) or callable(value):
+                yield from (str(getattr(value, "__name__", "")), str(getattr(value, "__module__", "")))
+        values = inner
+
+
 @contextlib.contextmanager
 def _without(entries: list[list[str]]) -> Iterator[None]:
     """Dictionaries, lists and sets lack these entries, given as module, table and key, until it is left."""
@@ -233,12 +253,11 @@ def pytest_runtest_protocol(item: Any) -> Any:
         return (yield)
     prune_lines = importlib.import_module("prune_lines")
     words: set[str] = set()
-    for name, value in list(vars(getattr(item, "module", None) or sys).items()):
-        words |= {name, str(getattr(value, "__module__", ""))}  # what the file names outside its functions
     entries = _only().get(item.nodeid, [])
     with _without(entries), prune_lines.recorded(os.environ["PRUNE_TREE"], os.environ["SGLANG_REPO"], words) as lines:
         _now["lines"] = lines
         result = yield
+    words |= set(_told(item, words))
     owner = item.nodeid.rpartition("::")[0]
     for path, found in _fixtures.setdefault(owner, _now.get("setup", {})).items():
         lines.setdefault(path, set()).update(found)
