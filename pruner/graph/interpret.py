@@ -66,6 +66,8 @@ class Interpreter:
         summary = self.world.table.load(symbol.module)
         if summary is None or symbol.name in summary.rebinds or stmt[6][3]:
             return None
+        if (symbol.module, symbol.name) in self.world.poisoned:
+            return None  # flags.pred = lambda: True
         for decorator in stmt[4]:
             e = decorator[1] if decorator[0] == "k" else decorator
             if e[0] != "n":
@@ -184,7 +186,8 @@ class Interpreter:
                 if not ev.droppable(s[3]):
                     return False
             elif tag == "=":
-                if any(t[0] != "v" for t in s[3]) or not ev.droppable(s[4]):
+                # `acc += [x]` changes the list that the caller has
+                if any(t[0] != "v" for t in s[3]) or s[5] == "+" or not ev.droppable(s[4]):
                     return False
             elif tag == "if":
                 truth = ev.truth(s[3])

@@ -761,8 +761,11 @@ class Marker:
 
     # -- stores from other modules -----------------------------------------------------------------
 
-    def part_stores(self) -> list[tuple[str, str, str, int]]:
-        """Stores of live modules into globals of modules of the tree: (module, name, storing module, position)."""
+    def part_stores(self, named: bool = False) -> list[tuple[str, str, str, int]]:
+        """Stores of live modules into globals of modules of the tree: (module, name, storing module, position).
+
+        ``named``: only those that say the name, which a ``setattr`` of a computed name does not.
+        """
         found = []
         for module, state in self.out.states.items():
             if not state.executed:
@@ -777,6 +780,8 @@ class Marker:
                 if symbol.kind != "module" or rest:
                     continue
                 target = self.state(symbol.module)
+                if path[-1] == ".*" and named:
+                    continue
                 names = list(target.summary.stores) if path[-1] == ".*" and target is not None else [path[-1][1:]]
                 found += [(symbol.module, name, module, pos) for name in names]
         return found
@@ -792,6 +797,11 @@ class Marker:
             known = self.world.chain(module, name, ())
             if known is not None and known.origin and f"{module}.{name}" not in self.world.facts:
                 found.add((module, name))
+        for module, name, _, _ in self.part_stores(named=True):
+            stated = f"{module}.{name}"
+            if stated not in self.world.facts and f"{stated}()" not in self.world.facts:
+                if any(store.kind in ("def", "import") for store in self.world.stores(module, name)):
+                    found.add((module, name))  # use.is_hip = …, flags.pred = …: an alias or a derived predicate no more
         found |= {("", key) for key in self.member_check.contradicted()}
         return found
 

@@ -174,6 +174,9 @@ class ModuleWalker(Walker):
             item = Item(s, names, "value", in_try=bool(self._tried))
             if self._tried:
                 item.effect = "in try"
+            elif s[5] == "+" and not self._own(names[0]):
+                item.effect = "augmented assignment"
+                self._effect(s, "augmented assignment")
             elif not self.droppable(s[4]) or (self._notes and len(s) > 6 and not self.droppable(s[6])):
                 item.effect = "call"
                 self._effect(s, "assigned call")
@@ -181,6 +184,11 @@ class ModuleWalker(Walker):
             return 0
         self._effect(s, "store into a part")
         return super()._assign(s)
+
+    def _own(self, name: str) -> bool:
+        """Is the global made here, by displays and constants alone? ``L += [2]`` changes a list that came from elsewhere."""
+        stores = [s.stmt for s in self.program.stores(self.module, name) if s.kind != "value" or s.stmt[5] != "+"]
+        return all(s[0] == "=" and s[4][0] in ("c", "t", "d") for s in stores)
 
     def _for(self, s: Stmt) -> int:
         return self._loop(s, super()._for)
@@ -322,6 +330,8 @@ class ModuleWalker(Walker):
                 return "call in class body"
             if tag == "=" and any(t[0] == "n" for t in part[3]):
                 return "global in class body"
+            if tag == "=" and part[5] == "+":
+                return "augmented assignment in class body"  # L += [8] changes the list of another module
             if tag == "=" and not self.droppable(part[4]) and (part[5] != "?" or self._notes):
                 return "call in class body"
             if tag == "=" and self._notes and len(part) > 6 and not self.droppable(part[6]):

@@ -199,7 +199,9 @@ class ProgramWorld:
         if summary.stars and self._overridden(summary, name, stores):
             self.poisoned.add((module, name))
             return named("binding", module, name)
-        if all(s.kind == "import" for s in stores):
+        # `global is_hip; is_hip = lambda: True` in a function, `use.is_hip = …` elsewhere: the name is no alias any more.
+        stored = name in summary.rebinds or (module, name) in self.poisoned
+        if all(s.kind == "import" for s in stores) and not stored:
             found = {self.attribute(*self.table.store_target(summary, s)) for s in stores}
             if len(found) == 1:
                 return found.pop()

@@ -128,7 +128,9 @@ class Purity(Evaluator):
             return node.value is None or self.droppable(node.value, scope)
         if isinstance(node, ast.Expr):
             return self.droppable(node.value, scope) or self._fills_own(node.value, scope)
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        if isinstance(node, ast.AugAssign):
+            return False  # `acc += [x]` changes the list that the caller has
+        if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             plain = all(isinstance(t, ast.Name | ast.Tuple) for t in targets)
             stored = {name for target in targets for name in target_names(target)}
