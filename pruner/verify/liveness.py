@@ -11,6 +11,7 @@ for a string that it got from a third.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -27,6 +28,7 @@ from pruner.verify.listed import Listed, protocol_members
 from pruner.verify.output import Output
 from pruner.verify.record import Survey
 from pruner.verify.rules import is_pure
+from pruner.verify.tree import parse_bytes
 from pruner.verify.world import World
 
 SUNDER = frozenset({"_missing_", "_generate_next_value_", "_order_", "_ignore_", "_numeric_repr_"})
@@ -258,7 +260,9 @@ class Liveness:
         if short.startswith("__") and short.endswith("__"):
             return "is called by Python itself"
         if ENUMS & set(claim.above) and (not claim.function or short in SUNDER):
-            return "is of an enumeration, whose members are looked up by value and listed"
+            place = self._as_value(owner.rpartition(".")[2])
+            if place:
+                return f"is of an enumeration, whose members are looked up by value or listed in {place}"
         if short in self.attributes:
             return f"may be the attribute {short} in {self.attributes[short][0].path}"
         if short in self.strings:
@@ -281,6 +285,22 @@ class Liveness:
         if self.telling.fits(short, module, owner):
             return "fits a name that kept code builds"
         self.licences["a member whose name occurs nowhere in kept code"] += 1
+        return ""
+
+    def _as_value(self, name: str) -> str:
+        """Where kept code has a class by its bare name, as in ``Kind(x)`` and ``for k in Kind``, and not only ``Kind.A``."""
+        for path in sorted(self.output.tree.files):
+            if not path.endswith(".py") or name.encode() not in (data := self.output.tree.read(path)):
+                continue
+            tree = parse_bytes(data)
+            if tree is None:
+                return path
+            nodes = list(ast.walk(tree))
+            single = {id(n.value) for n in nodes if isinstance(n, ast.Attribute) and not n.attr.startswith("__")}
+            for node in nodes:
+                if isinstance(node, ast.Name | ast.Attribute) and id(node) not in single:
+                    if (node.id if isinstance(node, ast.Name) else node.attr) == name:
+                        return f"{path}:{node.lineno}"
         return ""
 
     def _called_from_outside(self, bases: Iterable[str]) -> str:
