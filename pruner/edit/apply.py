@@ -83,7 +83,7 @@ def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
 
 
 def kept_ranges(data: bytes, edits: Sequence[Edit]) -> tuple[tuple[int, int], ...]:
-    """Inclusive ranges of original lines of which something survives."""
+    """Inclusive ranges of original lines that no edit takes whole: a line that two edits share counts as kept."""
     starts = [0, *(end.end() for end in _END.finditer(data))]  # lines as wc and diff count them
     if starts[-1] < len(data):
         starts.append(len(data))
