@@ -761,18 +761,18 @@ class Marker:
 
     # -- stores from other modules -----------------------------------------------------------------
 
-    def part_stores(self, named: bool = False) -> list[tuple[str, str, str, int]]:
-        """Stores of live modules into globals of modules of the tree: (module, name, storing module, position).
+    def part_stores(self) -> list[tuple[str, str, bool]]:
+        """Stores of live modules into globals of modules of the tree: (module, name, does the store say the name?).
 
-        ``named``: only those that say the name, which a ``setattr`` of a computed name does not.
+        A ``setattr`` of a computed name says none: it may be each of the module's.
         """
         found = []
         for module, state in self.out.states.items():
             if not state.executed:
                 continue
-            for root, path, guards, pos in state.summary.part_stores:
+            for root, path, guards, _ in state.summary.part_stores:
                 if root == "globals" and len(path) == 2 and path[1][0] == "[":  # globals()["X"] = 1
-                    found.append((module, path[1][2:-2], module, pos))
+                    found.append((module, path[1][2:-2], True))
                     continue
                 if path[-1][0] != "." or (guards and not self.world.alive(module, guards)):
                     continue
@@ -780,10 +780,9 @@ class Marker:
                 if symbol.kind != "module" or rest:
                     continue
                 target = self.state(symbol.module)
-                if path[-1] == ".*" and named:
-                    continue
-                names = list(target.summary.stores) if path[-1] == ".*" and target is not None else [path[-1][1:]]
-                found += [(symbol.module, name, module, pos) for name in names]
+                computed = path[-1] == ".*"
+                names = list(target.summary.stores) if computed and target is not None else [path[-1][1:]]
+                found += [(symbol.module, name, not computed) for name in names]
         return found
 
     def contradictions(self) -> set[tuple[str, str]]:
@@ -793,15 +792,19 @@ class Marker:
         marked, and by value (``pipeline.admission``).
         """
         found: set[tuple[str, str]] = set()
-        for module, name, _, _ in self.part_stores():
-            known = self.world.chain(module, name, ())
-            if known is not None and known.origin and f"{module}.{name}" not in self.world.facts:
-                found.add((module, name))
-        for module, name, _, _ in self.part_stores(named=True):
+        for module, name, said in self.part_stores():
             stated = f"{module}.{name}"
-            if stated not in self.world.facts and f"{stated}()" not in self.world.facts:
-                if any(store.kind in ("def", "import") for store in self.world.stores(module, name)):
-                    found.add((module, name))  # use.is_hip = …, flags.pred = …: an alias or a derived predicate no more
+            known = self.world.chain(module, name, ())  # also notes that a stated fact is asked here
+            if stated in self.world.facts:
+                continue
+            # use.is_hip = …, flags.pred = …: an alias or a derived predicate no more
+            replaced = (
+                said
+                and f"{stated}()" not in self.world.facts
+                and any(store.kind in ("def", "import") for store in self.world.stores(module, name))
+            )
+            if replaced or (known is not None and known.origin):
+                found.add((module, name))
         found |= {("", key) for key in self.member_check.contradicted()}
         return found
 

@@ -11,6 +11,7 @@ Stdlib and pytest only: the tool is not installed there.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import json
@@ -188,6 +189,7 @@ def pytest_runtest_logreport(report: Any) -> None:
 # -- which lines a test executes -----------------------------------------------------------------
 
 
+@functools.cache
 def _only() -> dict[str, list[list[str]]]:
     """Tests, and what they run without."""
     return dict(json.loads(Path(os.environ["PRUNE_ONLY"]).read_text("utf-8")))
