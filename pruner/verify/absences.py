@@ -177,6 +177,8 @@ class Absences:
         """May this upstream statement be missing although its name is still bound somewhere?"""
         if item.kind == "Import" and any(other.key == item.key for other in rest):
             return True  # a second import of the same thing under the same name binds nothing new
+        if item.kind == "Note" and isinstance(item.node, ast.AnnAssign):
+            return scope.kind == "function" or self._unnoted(item.node, scope)
         if item.kind == "Import" and item.binds == ("*",):
             return scope.kind == "module" and self._star(item)
         if item.binds and not item.pinned and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
@@ -184,6 +186,20 @@ class Absences:
             if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
                 return self._gone(item, scope, still=True)
         return self._entry(item, scope)
+
+    def _unnoted(self, node: ast.AnnAssign, scope: Scope) -> bool:
+        """``x: int`` of a module is gone: it is evaluated, and is one of the module's annotations while the module has ``x``."""
+        names = self._output_scope.names
+        if (
+            not isinstance(node.target, ast.Name)
+            or names is None
+            or node.target.id in (*names.bindings, *names.rebound)
+        ):
+            return False
+        if not self.effects.droppable(node.annotation, scope):
+            return False
+        self.result.claims.append(Claim(self.result.path, self.module, node.target.id, node.lineno, "note"))
+        return True
 
     def _output_reads(self) -> set[str]:
         if self._reads is None:

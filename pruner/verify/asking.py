@@ -94,8 +94,10 @@ class Asking:
         elif tail in ("import_module", "__import__") and node.args:
             given = [k.value for k in node.keywords if k.arg == "package"] if tail == "import_module" else []
             given += node.args[1:2] if tail == "import_module" else []
-            package = regex(given[0], re.escape(self.module)) if given else ""
-            self.result.loads.append((node.lineno, regex(node.args[0], re.escape(self.module)), package))
+            own = self.module if self.result.path.endswith("__init__.py") else self.module.rpartition(".")[0]
+            known = {"__name__": re.escape(self.module), "__package__": re.escape(own)} if self.module else {}
+            package = regex(given[0], known) if given else ""
+            self.result.loads.append((node.lineno, regex(node.args[0], known), package))
         elif tail in LISTS or (head == "vars" and node.args):
             base = chain_text(node.args[0]) if node.args else ""
             if owner and own_class(node.args[0] if node.args else node):

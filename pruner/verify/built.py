@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from pruner.verify.nodes import walk
 
 SUM = 40  # operands of a sum of strings that are told apart
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def chain_text(node: ast.AST) -> str:
@@ -35,27 +38,27 @@ def returned(function: ast.FunctionDef | None) -> set[str] | None:
     return found
 
 
-def regex(node: ast.expr, module: str = "") -> str:
+def regex(node: ast.expr, named: Mapping[str, str] = NOTHING) -> str:
     """A regular expression that every value of a string expression matches.
 
-    ``module`` is what ``__name__`` means where the expression stands.
+    ``named``: what ``__name__`` and ``__package__`` mean where the expression stands, as patterns.
     """
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return re.escape(node.value)
     if isinstance(node, ast.JoinedStr):
-        return join([regex(item, module) for item in node.values])
-    if isinstance(node, ast.FormattedValue) and module and isinstance(node.value, ast.Name):
-        return module if node.value.id == "__name__" else ".*"
-    if isinstance(node, ast.Name) and node.id == "__name__" and module:
-        return module
+        return join([regex(item, named) for item in node.values])
+    if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Name):
+        return named.get(node.value.id, ".*")
+    if isinstance(node, ast.Name):
+        return named.get(node.id, ".*")
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         parts: list[str] = []
         left: ast.expr = node
         while isinstance(left, ast.BinOp) and isinstance(left.op, ast.Add) and len(parts) < SUM:
-            parts.append(regex(left.right, module))
+            parts.append(regex(left.right, named))
             left = left.left
         # Each sum within a sum is asked for too: five thousand operands took minutes.
-        parts.append(".*" if len(parts) == SUM else regex(left, module))
+        parts.append(".*" if len(parts) == SUM else regex(left, named))
         return join(parts[::-1])
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
         if isinstance(node.left.value, str):

@@ -10,8 +10,8 @@ class Claim:
     """A name that upstream binds (under the facts) and the output does not.
 
     ``name`` is ``f`` or ``Class.f``. ``kind``: function, class, variable, import, member, field
-    (an annotated member); export: still
-    bound, but no longer in ``__all__``.
+    (an annotated member); note: an annotation of a module without a value; export: still bound, but no
+    longer in ``__all__``.
     """
 
     path: str

@@ -93,7 +93,7 @@ class Imports:
         module, name = row.target, str(row.symbol)
         if row.bound == name and module == survey.module and survey.first.get(name) == row.line:
             if all(r.target == module and r.symbol == name for r in self.output.imports_of(survey.path)[name]):
-                bound = {"__getattr__"} & survey.bound or survey.stars or not self.up.has_module(f"{module}.{name}")
+                bound = survey.stars or not self.up.has_module(f"{module}.{name}")
                 return bool(bound) or self.output.tree.has_module(f"{module}.{name}")
         return self.output.provides(module, name)
 

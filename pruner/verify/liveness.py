@@ -31,6 +31,7 @@ from pruner.verify.rules import is_pure
 from pruner.verify.tree import parse_bytes
 from pruner.verify.world import World
 
+_LISTING = frozenset({"__annotations__", "get_annotations", "get_type_hints"})
 SUNDER = frozenset({"_missing_", "_generate_next_value_", "_order_", "_ignore_", "_numeric_repr_"})
 
 
@@ -80,6 +81,10 @@ class Liveness:
         for survey in surveys:
             for name in sorted(imports.read(survey)) if survey.stars and survey.module else ():
                 self._through_stars(survey.module, name, survey.path)
+        for module, name in self.asked:  # from lib import run / def __getattr__(name): return getattr(impl(), name)
+            row = output.modules.get(module)
+            if row is not None and "__getattr__" in row.bound and name not in row.bound:
+                self.strings.setdefault(name, []).append(row)
         objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
         self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
         self.held = set(self.loose) | set(self.reachable)
@@ -138,7 +143,7 @@ class Liveness:
             return f"may be asked of the module, which {self.dynamic.built[module]} loads by a built name"
         if module in self.objects.listed and claim.kind in ("function", "class"):
             return f"may be listed as a member of its module, which {self.objects.listed[module]} looks up"
-        found = self._spelled_out(claim) or self._got(claim) or self._subclass(claim)
+        found = self._spelled_out(claim) or self._got(claim) or self._subclass(claim) or self._annotations(claim)
         if not found and module in self.held and not claim.outside:
             found = self._by_name(name, module)
         if found:
@@ -158,6 +163,17 @@ class Liveness:
                 return f"may be listed as a subclass of {base} in {path}:{line}"
             for row in (*self.plain.get("__subclasses__", ()), *self.strings.get("__subclasses__", ())):
                 return f"may be listed as a subclass of {base} in {row.path}"
+        return ""
+
+    def _annotations(self, claim: Claim) -> str:
+        """``get_type_hints(sys.modules[__name__])``: who holds the module as an object may list what it annotates."""
+        if claim.kind != "note":
+            return ""
+        paths = self.loose.get(claim.module, set()) | self.reachable.get(claim.module, set())
+        for path in sorted(paths):
+            row = self.output.surveys[path]
+            for name in _LISTING & (row.attributes | row.identifiers | row.strings):
+                return f"may be listed by {name} in {path}"
         return ""
 
     def _spelled_out(self, claim: Claim) -> str:

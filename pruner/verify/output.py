@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pruner.verify.names import Import
 from pruner.verify.record import PASSED, UNSET, Survey
 from pruner.verify.tree import Tree
-from pruner.verify.world import Seen
+from pruner.verify.world import Seen, World
 
 Place = tuple[str, str]  # ("module", dotted) | (module, name)
 
@@ -15,8 +15,9 @@ Place = tuple[str, str]  # ("module", dotted) | (module, name)
 class Output:
     """Name resolution over the output tree, by what its files bind."""
 
-    def __init__(self, tree: Tree, surveys: Iterable[Survey]) -> None:
+    def __init__(self, tree: Tree, surveys: Iterable[Survey], upstream: World | None = None) -> None:
         self.tree = tree
+        self.upstream = upstream
         self.surveys = {row.path: row for row in sorted(surveys, key=lambda row: row.path)}
         self.modules = {row.module: row for row in self.surveys.values() if row.module}
         self._bound: dict[str, dict[str, list[Import]]] = {}
@@ -24,13 +25,13 @@ class Output:
         self.starred: set[tuple[str, str]] = set()  # names of modules that chains so far had by import *
 
     def provides(self, module: str, name: str, busy: frozenset[str] = frozenset()) -> bool:
-        """Does ``module.name`` exist once both are imported? (A module ``__getattr__`` counts as yes.)"""
+        """Does ``module.name`` exist once both are imported? A module ``__getattr__`` counts as yes for what upstream has by it."""
         row = self.modules.get(module)
         if self.tree.has_module(f"{module}.{name}"):
             return True
         if row is None:
             return False
-        if not row.parsed or name in row.bound or "__getattr__" in row.bound:
+        if not row.parsed or name in row.bound:
             return True
         if name in ("__file__", "__name__", "__doc__", "__path__", "__dict__", "__spec__", "__package__", "__all__"):
             return True
@@ -39,7 +40,18 @@ class Output:
                 return True  # from torch import *: not ours to judge
             if star not in busy and self.exports(star, name) and self.provides(star, name, busy | {module}):
                 return True
-        return False
+        return "__getattr__" in row.bound and not self._own(module, name)
+
+    def _own(self, module: str, name: str) -> bool:
+        """Does upstream's module bind the name itself, or is it a module? Then its ``__getattr__`` was never asked for it.
+
+        ``def one(): ...`` is gone, and ``def __getattr__(name): raise AttributeError(name)`` stands beside it.
+        """
+        if self.upstream is None:
+            return False
+        if self.upstream.tree.has_module(f"{module}.{name}") or self.upstream.bringers(module, name):
+            return True
+        return bool(self.upstream.live(module, name))
 
     def exports(self, module: str, name: str) -> bool:
         """Would ``from module import *`` bring ``name``, if the module has it?"""

@@ -130,7 +130,9 @@ class Suites(Cases):
             )
             return [Item(kind, key, node.lineno, node)]
         if isinstance(node, ast.AnnAssign) and node.value is None and scope.kind != "class":
-            return []  # a bare annotation binds nothing; in a class body it makes a field
+            # A bare annotation binds nothing and may go; it may not say something else. In a class body it makes a field.
+            key = ("Note", self.canon.target(node.target, scope), self.canon.value(node.annotation, scope))
+            return [Item("Note", key, node.lineno, node)]
         if isinstance(node, ast.AnnAssign):
             value = self.canon.value(node.value, scope) if node.value is not None else None
             key = (kind, self.canon.target(node.target, scope), self.canon.value(node.annotation, scope), value)
@@ -189,7 +191,7 @@ class Suites(Cases):
         if test[0] == "Known":
             return [*self._evaluate(test[2], node), *self.suite(node.body if test[1] else node.orelse, scope)]
         body, orelse = self.suite(node.body, scope), self.suite(node.orelse, scope)
-        if not body and not orelse:
+        if all(item.kind == "Note" for item in (*body, *orelse)):
             return self._evaluate(self.canon.effects_of(test, node.test, scope), node)
         return self._if_parts(node, test, body, orelse)
 
