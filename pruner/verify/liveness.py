@@ -82,9 +82,9 @@ class Liveness:
             for name in sorted(imports.read(survey)) if survey.stars and survey.module else ():
                 self._through_stars(survey.module, name, survey.path)
         for module, name in self.asked:  # from lib import run / def __getattr__(name): return getattr(impl(), name)
-            row = output.modules.get(module)
-            if row is not None and "__getattr__" in row.bound and name not in row.bound:
-                self.strings.setdefault(name, []).append(row)
+            server = output.modules.get(module)
+            if server is not None and "__getattr__" in server.bound and name not in server.bound:
+                self.strings.setdefault(name, []).append(server)
         objects = Held(output, dynamic.reachable, dynamic.built, self.plain.keys() | self.beyond.keys())
         self.objects, self.loose, self.reachable = objects, objects.loose, objects.reachable
         self.held = set(self.loose) | set(self.reachable)
