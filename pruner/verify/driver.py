@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import capabilities, native, ops, order, phases
+from pruner.verify import capabilities, datafiles, native, ops, order, phases
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.giving import unasked
 from pruner.verify.imports import Imports
@@ -26,7 +26,7 @@ from pruner.verify.output import Output
 from pruner.verify.residue import Residue
 from pruner.verify.rules import Stated, below, covers, merge, read_case, read_rules, version_of
 from pruner.verify.tree import Tree
-from pruner.verify.wholefiles import additions, changed_data, links, twins
+from pruner.verify.wholefiles import additions, links, twins
 from pruner.verify.workers import Workers
 from pruner.verify.world import World
 
@@ -123,20 +123,22 @@ class Run:
             if output is not None:
                 whole = aside(partial(self._whole, output))
                 compared = self._compared()
-                beside = self._beside()
+                beside = self._beside(reads)
                 if "tokens" in self.checks:
                     self._tokens(compared)
                 lost = whole()
                 if lost is not None:
                     self._fold(compared, lost)
             else:
-                beside = self._beside()
+                beside = self._beside(reads)
             for finish in done:
                 finish()
-        answer = beside()
-        if answer is not None:
+        for answer in beside():
             self.seconds[answer.check] += answer.seconds
-            self.verdict(answer.check, answer.covered, answer.problems)
+            if answer.check == "guards":
+                self._guards(reads, answer.problems)
+            else:
+                self.verdict(answer.check, answer.covered, answer.problems)
         self.workers.close()
         return [self.verdicts[check] for check in CHECKS if check in self.verdicts]
 
@@ -160,15 +162,16 @@ class Run:
         reads.sort(key=lambda row: row.path)
         if "compile" in self.checks:
             self._compile(reads)
-        if "guards" in self.checks:
-            count = sum(row.guarded for row in reads)
-            covered = f"{count} guarded functions of {len(self.stated.guards)} guards"
-            self.verdict("guards", covered, [text for row in reads for text in row.guards])
         return reads
 
-    def _beside(self) -> Callable[[], phases.Answer | None]:
-        """A check that needs nothing of the others: what judges the whole tree here leaves the workers idle."""
-        return self.workers.later(phases.capable, None)
+    def _guards(self, reads: list[phases.Read], more: list[str]) -> None:
+        count = sum(row.guarded for row in reads)
+        covered = f"{count} guarded functions of {len(self.stated.guards)} guards"
+        self.verdict("guards", covered, [*(text for row in reads for text in row.guards), *more])
+
+    def _beside(self, reads: list[phases.Read]) -> Callable[[], list[phases.Answer]]:
+        """Checks that need nothing of the others: what judges the whole tree here leaves the workers idle."""
+        return self.workers.later(phases.tabled, frozenset(key for row in reads for key in row.called))
 
     # -- single checks -------------------------------------------------------------------------
 
@@ -320,7 +323,7 @@ class Run:
         problems = [text for row in compared for text in row.tokens]
         for part in (
             additions(self.up, self.out),
-            changed_data(self.up, self.out),
+            datafiles.problems(self.up, self.out, self.stated),
             links(self.up, self.out),
             twins(self.up, self.out, self.changed),
         ):

@@ -1,27 +1,33 @@
-"""Check ``guards``: each guard that rules state stands where they say, and there is no other.
+"""Check ``guards``: each guard that rules state stands where they say, and there is no other; what stands for something
+that is gone names it, and a rule that takes it.
 
-Blind to what the generated module answers: it is one template, tested by running it.
+What the generated module answers is for :mod:`pruner.verify.generated`. Blind to code that comes by the module without its name.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from pruner.verify.guards import GUARD
 from pruner.verify.nodes import SUITES, walk
-from pruner.verify.rules import Guarded, Stated
-from pruner.verify.tree import Tree
+from pruner.verify.rules import Guarded, Stated, covers
+from pruner.verify.tree import Tree, module_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Row = tuple[str, str, str]  # function of the module, key, parameter
+_STANDING = ("removed", "stand_in")
 
 
 class Guarding:
     """Compares the guard calls of the output's files with the rules."""
 
-    def __init__(self, out: Tree, stated: Stated) -> None:
-        self.out = out
+    def __init__(self, out: Tree, stated: Stated, up: Tree) -> None:
+        self.out, self.up = out, up
+        self.stated = stated
+        ours = [path for path in out.files if path.rpartition("/")[2] == f"{GUARD}.py" and path not in up.files]
+        self.homes = {module_of(path, out.python_root) or "" for path in ours}
         self._wanted: dict[str, list[tuple[str, Guarded]]] = {}
         for guard in stated.guards:
             for place in guard.at:
@@ -30,14 +36,60 @@ class Guarding:
                     self._wanted.setdefault(module, []).append((function, guard))
         self._owners = {path: module for module, path in out.modules.items()}
 
-    def run(self, path: str, data: bytes, parsed: Callable[[], ast.Module | None]) -> tuple[list[str], int]:
-        """All problems of a kept file, and how many guarded functions it has; ``parsed`` gives its syntax tree."""
+    def run(
+        self, path: str, data: bytes, parsed: Callable[[], ast.Module | None]
+    ) -> tuple[list[str], int, tuple[str, ...]]:
+        """All problems of a kept file, its guarded functions, the keys of its guard calls; ``parsed`` gives its syntax tree."""
         wanted = self._wanted.get(self._owners.get(path, ""), [])
         if not wanted and (path.endswith(f"{GUARD}.py") or GUARD.encode() not in data):
-            return [], 0
+            return [], 0, ()
         tree = parsed()
         work = _File(path)
-        return list(work.run(tree, wanted)) if tree is not None else [], work.count
+        if tree is None:
+            return [], 0, ()
+        problems = [*work.run(tree, wanted), *self._uses(path, tree)]
+        return problems, work.count, tuple(work.keys)
+
+    def _uses(self, path: str, tree: ast.Module) -> Iterator[str]:
+        """The name of the module stands for that module, and only its functions are called, with what they take."""
+        heads: set[int] = set()  # of calls: the name before the dot
+        for node in walk(tree):
+            line = getattr(node, "lineno", 0)
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                bound = [alias for alias in node.names if GUARD in (alias.asname, alias.name.rpartition(".")[2])]
+                if bound and (self.homes or self.stated.rules) and self._loads(node) not in self.homes:
+                    yield f"{path}:{line}: this import is not that of the module that the pruning adds"
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner = node.func.value
+                if isinstance(owner, ast.Name) and owner.id == GUARD:
+                    heads.add(id(owner))
+                    if node.func.attr in _STANDING:
+                        yield from (f"{path}:{line}: {text}" for text in self._standing(node))
+                    elif node.func.attr not in ("check", "options"):
+                        yield f"{path}:{line}: the pruning calls no {node.func.attr} of its module"
+            elif isinstance(node, ast.Name) and node.id == GUARD and id(node) not in heads:
+                yield f"{path}:{line}: the module that the pruning adds is used otherwise than by a call of it"
+
+    def _loads(self, node: ast.Import | ast.ImportFrom) -> str:
+        """The module that one plain import loads; "?" for any other."""
+        (alias, *more) = node.names
+        if more or alias.asname:
+            return "?"
+        if isinstance(node, ast.Import):
+            return alias.name if "." not in alias.name else "?"
+        return f"{node.module}.{alias.name}" if not node.level else "?"
+
+    def _standing(self, call: ast.Call) -> Iterator[str]:
+        """``removed("pkg.mod", "rule")``: a rule of that name drops that module, or that symbol."""
+        texts = [a.value if isinstance(a, ast.Constant) and isinstance(a.value, str) else "" for a in call.args]
+        if len(texts) != 2 or not all(texts) or call.keywords:
+            yield "what stands for something that is gone names it and its rule, in two texts"
+            return
+        name, rule = texts
+        module, _, symbol = name.partition(":")
+        path = self.up.modules.get(module, "")
+        if self.stated.rules and not any(r == rule and _takes(t, module, symbol, path) for r, t in self.stated.drops):
+            yield f"{name} stands for something that is gone, and {rule} does not take it"
 
     def _split(self, place: str) -> tuple[str, str]:
         module, colon, function = place.partition(":")
@@ -56,6 +108,7 @@ class _File:
     def __init__(self, path: str) -> None:
         self.path = path
         self.count = 0
+        self.keys: set[str] = set()
 
     def run(self, tree: ast.Module, wanted: Sequence[tuple[str, Guarded]]) -> Iterator[str]:
         """Its problems."""
@@ -65,6 +118,8 @@ class _File:
                 if function == name:
                     yield from self._function(node, guard, seen)
         for part in walk(tree):
+            if isinstance(part, ast.Call) and (row := _call(part)) is not None:
+                self.keys.add(row[1])
             if isinstance(part, ast.Call) and _call(part) and id(part) not in seen:
                 yield f"{self.path}:{part.lineno}: this guard call is stated by no rule for this place"
 
@@ -90,6 +145,18 @@ class _File:
                 yield f"{path}:{line}: guard {guard.key} is missing {'after' if guard.after else 'in'} {node.name}"
             else:
                 seen.add(id(found))
+
+
+def _takes(text: str, module: str, symbol: str, path: str) -> bool:
+    """Does a drop target name a module, its file, or a symbol in it (or a class around that)?"""
+    if text.startswith("path:"):
+        return bool(path) and fnmatchcase(path, text[5:].strip())
+    if "[" in text:
+        return False
+    head, colon, name = text.partition(":")
+    if not colon:
+        return covers(text, module) or (bool(symbol) and text == f"{module}.{symbol}")
+    return bool(symbol) and head == module and (fnmatchcase(symbol, name) or symbol.startswith(f"{name}."))
 
 
 def _functions(tree: ast.Module) -> Iterator[tuple[str, _Function]]:

@@ -17,9 +17,11 @@ from pruner.verify.classes import Classes
 from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
+from pruner.verify.generated import Generated
 from pruner.verify.guarding import Guarding
 from pruner.verify.hosts import Hosts
 from pruner.verify.lint import compiles
+from pruner.verify.manifest import Manifest
 from pruner.verify.record import Survey
 from pruner.verify.rules import Stated
 from pruner.verify.side import Side
@@ -56,7 +58,7 @@ class State:
         self.world = World(self.up, setup.stated, like=setup.known)
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
-        self.guarding = Guarding(self.out, setup.stated) if "guards" in setup.checks else None
+        self.guarding = Guarding(self.out, setup.stated, self.up) if "guards" in setup.checks else None
         self.parsed: dict[str, ast.Module] = {}
         self.classes = Classes(World(self.up, setup.stated, like=self.world))
 
@@ -88,6 +90,7 @@ class Read:
     unreadable: bool = False
     guards: list[str] = field(default_factory=list)  # problems of the check ``guards``
     guarded: int = 0
+    called: tuple[str, ...] = ()  # keys of its guard calls
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -129,7 +132,7 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         result.compile = compiles(data if parsed is None else parsed, path)
         lap("compile")
     if state.guarding is not None:
-        result.guards, result.guarded = state.guarding.run(
+        result.guards, result.guarded, result.called = state.guarding.run(
             path, data, lambda: parsed if surveyed else parse_bytes(data)
         )
         lap("guards")
@@ -204,16 +207,26 @@ class Answer:
     seconds: float
 
 
-def capable(state: State, _task: None) -> Answer | None:
-    """Check ``capabilities``, when it is asked for and the rules name a table."""
-    wanted = state.setup.wanted
-    if "capabilities" not in state.setup.checks or wanted is None:
-        return None
+def tabled(state: State, called: frozenset[str]) -> list[Answer]:
+    """What is asked of the tables of both trees: the check ``capabilities``, and of ``guards`` the generated module.
+
+    ``called``: the keys of all guard calls.
+    """
+    wanted, checks = state.setup.wanted, state.setup.checks
     clock = time.process_time()
     up = catalogue_of(state.up, truth=state.effects.decided, parse=state.up.parse)
-    rows = capabilities.judge(wanted, up, catalogue_of(state.out, up), state.setup.stated)
-    problems = capabilities.problems(rows)
-    return Answer("capabilities", capabilities.said(rows), problems, time.process_time() - clock)
+    out = catalogue_of(state.out, up)
+    found = []
+    if "capabilities" in checks and wanted is not None:
+        rows = capabilities.judge(wanted, up, out, state.setup.stated)
+        problems = capabilities.problems(rows)
+        found.append(Answer("capabilities", capabilities.said(rows), problems, time.process_time() - clock))
+        clock = time.process_time()
+    if "guards" in checks:
+        problems = list(Generated(state.up, state.out, state.setup.stated, called, (up, out)).run())
+        problems += Manifest(state.up, state.out, state.setup.stated, called).run()
+        found.append(Answer("guards", "", problems, time.process_time() - clock))
+    return found
 
 
 def catalogue_of(

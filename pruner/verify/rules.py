@@ -23,6 +23,16 @@ Const = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One question of a guard: the chain, what kind of answer the rules give, what it names."""
+
+    chain: str
+    kind: str  # fact, values, tables, classes, members
+    names: tuple[Const, ...]
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Guarded:
     """A call of the generated module that rules put into functions."""
 
@@ -31,6 +41,12 @@ class Guarded:
     after: bool
     parameter: str
     options: bool
+    rule: str = ""
+    chain: tuple[str, ...] = ()  # attributes below the parameter from which the asked chains start
+    facts: bool = False
+    http: bool = False
+    mark: str = ""  # what becomes of the digest of the build
+    asks: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,9 @@ class Stated:
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
     rules: set[str] = field(default_factory=set)  # ids of the rules that speak
+    stating: dict[str, set[str]] = field(default_factory=dict)  # subject of a fact -> the rules that state it
+    late: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)  # facts with a validity point
+    files: dict[str, str] = field(default_factory=dict)  # name of a rule file -> its text
     widened: set[str] = field(default_factory=set)  # discard rules of files that another one extends and keeps more
 
 
@@ -129,6 +148,7 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
             continue
         seen.add(path.resolve())
         document = _load(path) or {}
+        stated.files[path.resolve().as_posix()] = path.read_text("utf-8")
         rows = document.get("rules") or ()
         if wider:
             stated.widened.update(str(rule.get("id", "")) for rule in rows if "discard" in rule)
@@ -157,9 +177,11 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
     name = str(rule.get("id", ""))
     stated.rules.add(name)
     for subject, value in (rule.get("assume") or {}).items():
+        stated.stating.setdefault(str(subject), set()).add(name)
         if isinstance(value, dict) and ("valid_from" in value or "values" in value):
             if "valid_from" in value:
                 stated.unproven.append(str(subject))
+                stated.late[str(subject)] = _values(value.get("values", value))
                 _validity(stated, str(subject), str(value["valid_from"]))
                 continue
             value = value["values"]
@@ -182,14 +204,24 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         of = str(row.get("of") or row.get("options") or "")
         at = tuple(map(str, _many(row.get("at"))))
         after = row.get("where") == "after"
-        stated.guards.append(Guarded(f"{name}/{number}", at, after, of.partition(".")[0], "options" in row))
-        asks = (row.get("ask") or {}).values()
-        stated.asked.update(str(domain["fact"]) for domain in asks if "fact" in domain)
+        asks = tuple(_ask(str(chain), domain) for chain, domain in (row.get("ask") or {}).items())
+        parameter, *chain = of.split(".")
+        facts, http, mark = bool(row.get("facts")), bool(row.get("http")), str(row.get("digest") or "")
+        guard = Guarded(
+            f"{name}/{number}", at, after, parameter, "options" in row, name, tuple(chain), facts, http, mark, asks
+        )
+        stated.guards.append(guard)
+        stated.asked.update(str(ask.names[0]) for ask in asks if ask.kind == "fact")
     stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
     for row in _many(rule.get("allow")):
         if _speaks(row, version):
             paths, names = tuple(map(str, _many(row["path"]))), tuple(map(str, _many(row["name"])))
             stated.allow.append(Allowed(name, paths, names, str(row["reason"]), int(row.get("most") or 0)))
+
+
+def _ask(chain: str, domain: dict[str, Any]) -> Asked:
+    kind = next(key for key in domain if key != "attribute")
+    return Asked(chain, kind, tuple(_many(domain[kind])) or (None,), str(domain.get("attribute") or ""))
 
 
 def _validity(stated: Stated, subject: str, point: str) -> None:
@@ -198,8 +230,14 @@ def _validity(stated: Stated, subject: str, point: str) -> None:
     key = f"valid_from {point}/1"
     owner = method.rpartition(".")[0]
     below = subject.removeprefix(f"{owner}.")
-    if below != subject and below.replace(".", "").isidentifier() and all(g.key != key for g in stated.guards):
-        stated.guards.append(Guarded(key, (method,), True, "self", False))
+    if below == subject or not below.replace(".", "").isidentifier():
+        return
+    ask = Asked(below, "fact", (subject,))
+    at = next((index for index, guard in enumerate(stated.guards) if guard.key == key), None)
+    if at is None:
+        stated.guards.append(Guarded(key, (method,), True, "self", False, asks=(ask,)))
+    else:
+        stated.guards[at] = replace(stated.guards[at], asks=(*stated.guards[at].asks, ask))
 
 
 def _many(value: Any) -> list[Any]:
@@ -240,6 +278,9 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.asked |= part.asked
         whole.rules |= part.rules
         whole.widened |= part.widened
+        whole.stating.update(part.stating)
+        whole.late.update(part.late)
+        whole.files.update(part.files)
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards", "without"):
             getattr(whole, name).extend(getattr(part, name))
     return whole

@@ -48,6 +48,7 @@ class Tree:
         self.root = root
         self.python_root = python_root.strip("/")
         self.files: dict[str, str | None] = {}  # path -> link target as written, or None
+        self.odd: dict[str, str] = {}  # what cannot be read as a file -> its link target, or ""
         self._list("")
         self._parsed: dict[str, ast.Module | None] = {}
         self._read: dict[str, bytes] = {}
@@ -80,10 +81,14 @@ class Tree:
         for entry in rows:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.is_symlink():
-                self.files[path] = os.readlink(entry.path)
+                # A link to nothing, or to itself; `x.py` that leads to a folder is no module.
+                there = os.path.exists(entry.path) and not (path.endswith(".py") and os.path.isdir(entry.path))
+                (self.files if there else self.odd)[path] = os.readlink(entry.path)
             elif entry.is_dir():
                 if entry.name not in SKIPPED:
                     self._list(path)
+            elif not entry.is_file():
+                self.odd[path] = ""  # a pipe: who reads it waits
             elif not entry.name.endswith(".pyc"):
                 self.files[path] = None
 

@@ -1,6 +1,6 @@
-"""Files as wholes, part of the check ``tokens``: additions, links, copies, data.
+"""Files as wholes, part of the check ``tokens``: additions, links, copies. Data is for :mod:`pruner.verify.datafiles`.
 
-Blind to what a data file means; it may go, but it may not change.
+Blind to what a file that is no Python means.
 """
 
 from __future__ import annotations
@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from pruner.verify.native import NATIVE
-from pruner.verify.ops import CMAKE
 from pruner.verify.tree import Tree
 
 ADDED = re.compile(
@@ -28,9 +26,9 @@ def is_guard_file(path: str, up: Tree) -> bool:
 
 def additions(up: Tree, out: Tree) -> Iterable[str]:
     """Files that upstream does not have and that no build of ours may add."""
-    for path in sorted(out.files.keys() - up.files.keys()):
+    for path in sorted(out.files.keys() - up.files.keys() - up.odd.keys()):
         name = path.rpartition("/")[2]
-        if name == GUARD_FILE or ".dist-info/" in path or ("/" not in path and ADDED.match(name)):
+        if name == GUARD_FILE or ("/" not in path and ADDED.match(name)):
             continue
         if LAUNCH.match(path) or (ADDED.match(name) and not path.endswith(".py")):
             continue
@@ -39,26 +37,13 @@ def additions(up: Tree, out: Tree) -> Iterable[str]:
         yield f"{path}:1: this file is not in upstream{advice}"
 
 
-def changed_data(up: Tree, out: Tree) -> Iterable[str]:
-    """Files that are neither Python nor sources (the check ``native``) and whose bytes changed."""
-    for path in sorted(out.files.keys() & up.files.keys()):
-        if (
-            path.endswith(".py")
-            or NATIVE.search(path)
-            or CMAKE.search(path)  # the check ``ops``
-            or ".dist-info/" in path
-            or up.files[path] is not None
-            or out.files[path] is not None
-        ):
-            continue
-        if "/" not in path and ADDED.match(path):
-            continue
-        if up.read(path) != out.read(path):
-            yield f"{path}:1: a data file changed"
-
-
 def links(up: Tree, out: Tree) -> Iterable[str]:
     """A symbolic link stays one to the same place, or becomes a copy of what its target is now."""
+    for path in sorted(out.odd):
+        if up.odd.get(path) != out.odd[path]:
+            yield f"{path}:1: {'a link that leads to no file' if out.odd[path] else 'this is no file'}"
+    for path in sorted(up.odd.keys() & out.files.keys()):
+        yield f"{path}:1: upstream has a link here that leads to no file"
     for path in sorted(out.files.keys() & up.files.keys()):
         before, after = up.files[path], out.files[path]
         if before is None and after is not None:

@@ -29,7 +29,8 @@ class Case:
         self.rules.write_text(rules)
         options = RunOptions((self.rules,), self.upstream, self.out, None, 1, False, False, folder / "cache")
         result = run(options, lambda *_: None)
-        assert result.exit_code == 0, [v.details for v in result.document.verdicts if v.result == "refuted"]
+        refuted = {row["check"]: row["details"] for row in result.document["verdicts"] if row["result"] == "refuted"}
+        assert result.exit_code == 0, (result.findings, refuted)
 
     def text(self, path: str) -> str:
         """An output file."""

@@ -1,0 +1,142 @@
+"""Part of the check ``guards``: what ``PRUNED.json`` says of facts, guards, rules and files is so.
+
+Blind to which lines at the ends of a range are kept, to the digest of the rules, and to what the checks are said to have
+answered: the manifest of the judged tree could not know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pruner.model import Range
+from pruner.verify.guards import GUARD
+from pruner.verify.lexer import decode
+from pruner.verify.ruled import Ruled
+from pruner.verify.rules import Stated
+from pruner.verify.tokens import NOTICE
+from pruner.verify.tree import Tree
+from pruner.verify.wholefiles import ADDED, is_guard_file
+
+NAME = "PRUNED.json"
+MANY = 4  # lines in a row
+
+
+class Manifest:
+    """The manifest of one output. ``called``: keys of the guard calls of its files."""
+
+    def __init__(self, up: Tree, out: Tree, stated: Stated, called: Iterable[str]) -> None:
+        self.up, self.out, self.stated = up, out, stated
+        self.ruled = Ruled(stated)
+        self.called = set(called)
+
+    def run(self) -> Iterator[str]:
+        """Its problems; none where there is none, or no rule file to compare with (a case of the tests)."""
+        if NAME not in self.out.files or not self.stated.rules:
+            return
+        try:
+            said = json.loads(self.out.read(NAME))
+            for text in (*self._facts(said["facts"]), *self._guards(said["guards"]), *self._files(said["files"])):
+                yield f"{NAME}: {text}"
+            names = [str(name) for name in said["rules"]["files"]]
+            for path in self.stated.files:
+                if not any(f"/{path}".endswith(f"/{name}") for name in names):
+                    yield f"{NAME}: does not name the rule file {path.rpartition('/')[2]}"
+            told = f'\nDIGEST = "{said.get("digest", "")}"\n'.encode()
+            if any(told not in self.out.read(path) for path in self.out.files if is_guard_file(path, self.up)):
+                yield f"{NAME}: has another digest of the build than the generated module"
+            if len(names) != len(self.stated.files):
+                yield f"{NAME}: names {len(names)} rule files, and there are {len(self.stated.files)}"
+        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+            yield f"{NAME}: cannot be read as what a run writes: {type(error).__name__} {error}"
+
+    def _facts(self, rows: list[dict[str, Any]]) -> Iterator[str]:
+        stated = {**self.stated.facts, **self.stated.late}
+        told: dict[str, Any] = {}
+        for row in rows:
+            subject = row["subject"]
+            told[_bare(subject)] = row
+            if row["rule"] not in self.stated.rules:
+                yield f"says that {row['rule']} states {subject}, and there is no such rule"
+        for subject, values in stated.items():
+            said = told.pop(_bare(subject), None)
+            if said is None:
+                yield f"lacks the fact {subject}"
+            elif isinstance(values, Range):
+                if said.get("range") != [values.low, values.high]:
+                    yield f"says that {subject} is in {said.get('range')}"
+            elif _typed(said.get("values", ())) != _typed(values):
+                yield f"says that {subject} is {said.get('values')}"
+        for subject in told:
+            if not subject.startswith("macro:"):  # the check ``native`` has those
+                yield f"has the fact {subject}, which no rule states"
+
+    def _guards(self, rows: list[dict[str, Any]]) -> Iterator[str]:
+        known = {guard.key: guard for guard in self.stated.guards}
+        for key in sorted(self.called ^ {row["guard"] for row in rows}):
+            yield f"lacks the guard {key}" if key in self.called else f"has the guard {key}, which nothing calls"
+        for row in rows:
+            guard = known.get(row["guard"])
+            if guard is not None and guard.rule:
+                wanted = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
+                if row["asks"] != wanted or row["facts"] != guard.facts or row.get("digest", "") != guard.mark:
+                    yield f"has the guard {guard.key} ask otherwise than the rules say"
+                if not any(_at(place, row) for place in guard.at) or (row["where"] == "after") != guard.after:
+                    yield f"has the guard {guard.key} in {row['function']}, where no rule puts it"
+
+    def _files(self, rows: dict[str, Any]) -> Iterator[str]:
+        both = self.up.files.keys() & self.out.files.keys()
+        for path in sorted(rows.keys() - both):
+            yield f"says that {path} is kept"
+        for path in sorted(both - rows.keys()):
+            if not ("/" not in path and ADDED.match(path)):  # ours stands in the place of upstream's, which a rule took
+                yield f"does not say that {path} is kept"
+        for path in sorted(both & rows.keys()):
+            ranges = rows[path]
+            if (
+                self.up.files[path] is not None
+                or self.out.files[path] is not None
+                or ("/" not in path and ADDED.match(path))
+            ):
+                continue
+            before, after = self.up.read(path), self.out.read(path)
+            if (ranges is True) != (before == after):
+                yield f"says that {path} is {'whole' if ranges is True else 'edited'}, and it is not"
+            elif ranges is not True:
+                yield from _ranges(path, ranges, before, after)
+
+
+def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> Iterator[str]:
+    """Ranges are in order and of lines that there are, no long part of one is gone, and they are as many as the output has."""
+    up, kept = decode(before).split("\n"), decode(after).split("\n")
+    have = {line.strip() for line in kept}
+    last = total = 0
+    for first, stop in ranges:
+        if not last < first <= stop <= len(up):
+            yield f"gives {path} the lines {first} to {stop}"
+            return
+        last, total = stop, total + stop - first + 1
+        gone = 0
+        for number in range(first, stop + 1):  # an edited line is another one, but not many in a row are
+            gone = 0 if up[number - 1].strip() in have else gone + 1
+            if gone == MANY:
+                yield f"gives {path} the line {number}, which it has not"
+                return
+    # An edit joins lines, or writes one that upstream has not, where ranges end.
+    written = sum(GUARD in line or bool(NOTICE.search(line)) for line in kept) + (not kept[-1])
+    if not -MANY - len(ranges) <= len(kept) - total <= MANY + len(ranges) + written:
+        yield f"gives {path} {total} lines, and it has {len(kept)}"
+
+
+def _at(place: str, row: dict[str, Any]) -> bool:
+    return place.partition(":")[2] == row["function"]
+
+
+def _bare(subject: str) -> str:
+    """A subject without what is written one way or another: quotes and blanks."""
+    return "".join(subject.split()).replace('"', "'")
+
+
+def _typed(values: Iterable[Any]) -> list[tuple[str, str]]:
+    return sorted((type(value).__name__, repr(value)) for value in values)
