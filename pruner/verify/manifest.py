@@ -130,7 +130,7 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
 
 
 def _at(place: str, row: dict[str, Any]) -> bool:
-    return place.partition(":")[2] == row["function"]
+    return place.partition(":")[2] == str(row["function"])
 
 
 def _bare(subject: str) -> str:
