@@ -8,11 +8,13 @@ Blind to: stores that are not the function's first level, or that store what a c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from pruner.model.ir import Block, Expr, Stmt
 
+Canonical = Callable[[str, tuple[str, ...]], str]  # the whole name of a chain
 _PLAIN = ("if", "while")
 
 
@@ -24,14 +26,20 @@ class Member:
     name: str
 
 
-def enum_member(owner: Stmt, enum: str, name: str) -> Member | None:
-    """The member ``name`` of a class statement; None where it is none, or may be the same as another one."""
-    bases = [(base[1], *base[2])[-1].lstrip(".") if base[0] == "n" else "" for base in owner[5]]
+def enum_member(owner: Stmt, enum: str, name: str, canonical: Canonical) -> Member | None:
+    """The member ``name`` of a class statement; None where it is none, or may be the same as another one.
+
+    ``A = 1; B = 1.0`` are one member by two names, and so may ``A = make(); B = make()`` be. ``canonical`` gives the
+    whole name of a chain: ``Enum`` may be a class of the tree's own, and a decorator may give something else.
+    """
+    bases = [canonical(base[1], base[2]).removeprefix("enum.") if base[0] == "n" else "" for base in owner[5]]
     if bases not in (["Enum"], ["IntEnum"], ["StrEnum"], ["str", "Enum"], ["int", "Enum"]) or owner[6]:
+        return None
+    if any(d[0] != "n" or canonical(d[1], d[2]) != "enum.unique" for d in owner[4]):
         return None
     values: dict[str, Any] = {}
     for s in owner[7]:
-        if s[0] == "def" and s[3] in ("__eq__", "__new__", "_missing_"):
+        if s[0] == "def" and s[3] in ("__eq__", "__new__", "_missing_", "_generate_next_value_"):
             return None
         if s[0] == "=" and s[5] in "=:":
             if len(s[3]) != 1 or s[3][0][0] != "v" or s[3][0][1] in values or s[3][0][1].startswith("_"):
@@ -39,10 +47,14 @@ def enum_member(owner: Stmt, enum: str, name: str) -> Member | None:
             values[s[3][0][1]] = s[4]
         elif s[0] not in ("def", "e", "pass"):
             return None
-    numbered = [v for v in values.values() if v[0] == "n" and v[2][-1:] == ("()",)]
-    written = {(type(v[1]), v[1]) for v in values.values() if v[0] == "c"}
+    numbered = [v for v in values.values() if v[0] == "n" and v[2][-1:] == ("()",) and _auto(v, canonical)]
+    written = {v[1] for v in values.values() if v[0] == "c"}
     apart = len(numbered) == len(values) or len(written) == len(values)
     return Member(enum, name) if apart and name in values else None
+
+
+def _auto(value: Expr, canonical: Canonical) -> bool:
+    return canonical(value[1], value[2][:-1]) == "enum.auto"
 
 
 def is_constant(e: Expr) -> bool:

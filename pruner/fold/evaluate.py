@@ -212,7 +212,7 @@ class Evaluator:
             if yes is not None and no is not None and yes[0] == no[0]:
                 return (yes[0], yes[1] | no[1])
             return None
-        if tag == "k" and e[1] == ("n", "bool", ()) and len(e[2]) == 1 and not e[3]:
+        if tag == "k" and e[1] == ("n", "bool", ()) and len(e[2]) == 1 and not e[3] and self._builtin("bool"):
             return self.truth(e[2][0])
         known = self.value(e)
         if known is None or known.truth is None:
@@ -285,13 +285,55 @@ class Evaluator:
             if rule:  # nothing can be what a rule dropped
                 return V.make([op in ("is not", "!=")], frozenset({rule}))
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
+        if left_expr[0] == "t" == right_expr[0]:
+            tuples = self._tuples(left_expr, op, right_expr)
+            if tuples is not None:
+                return tuples
         left = self.value(left_expr)
-        right = self._tuple(right_expr) if right_expr[0] == "t" else self.value(right_expr)
+        # Only what `in` asks is the same of every display: (1, 2) == [1, 2] is false.
+        display = right_expr[0] == "t" and op in ("in", "not in")
+        right = self._tuple(right_expr) if display else self.value(right_expr)
         if left is not None and right is None and op in _SAME and left.single and _is_member(left):
             right = self.constant(right_expr)
         if left is None or right is None:
             return boolean
         return compare(op, left, right) or boolean
+
+    def _tuples(self, left: Expr, op: str, right: Expr) -> Value | None:
+        """``(is_hip(), kind()) == (True, "x")``, and ``in`` of a display of tuples: item by item, as far as it is known."""
+        if left[1] != "t":
+            return None
+        if op in ("==", "!=") and right[1] == "t":
+            known = self._equal(left[2], right[2])
+            if known is None or op == "==":
+                return known
+            return V.make([not known.truth], known.origin)
+        if op in ("in", "not in"):
+            each = [self._equal(left[2], part[2]) if part[0] == "t" and part[1] == "t" else None for part in right[2]]
+            met = next((known for known in each if known is not None and known.truth), None)
+            if met is not None:
+                return V.make([op == "in"], met.origin)
+            if each and all(known is not None for known in each):
+                return V.make([op != "in"], frozenset().union(*(known.origin for known in each if known is not None)))
+        return None
+
+    def _equal(self, left: tuple[Expr, ...], right: tuple[Expr, ...]) -> Value | None:
+        if any(part[0] == "o" for part in (*left, *right)):
+            return None  # *rest
+        if len(left) != len(right):
+            return Value((False,), V.NONE, False)
+        origin: V.Origin = V.NONE
+        unknown = False
+        for a, b in zip(left, right, strict=True):
+            one, other = self.value(a), self.value(b)
+            known = compare("==", one, other) if one is not None and other is not None else None
+            if known is None or known.truth is None:
+                unknown = True
+            elif not known.truth:
+                return known
+            else:
+                origin |= known.origin
+        return None if unknown else Value((True,), origin, True)
 
     def _gone(self, e: Expr, alike: bool) -> str:
         """Rule id when the expression is a member of an enum that a rule drops."""
@@ -314,7 +356,7 @@ class Evaluator:
 
     def _call(self, e: Expr) -> Value | None:
         func, args, kwargs = e[1], e[2], e[3]
-        if func[0] == "n" and not func[2] and not kwargs:
+        if func[0] == "n" and not func[2] and not kwargs and self._builtin(func[1]):
             name = func[1]
             if name == "bool" and len(args) == 1:
                 truth = self.truth(args[0])
@@ -341,6 +383,10 @@ class Evaluator:
                 return apply_text(self.value(("n", func[1], func[2][:-1])), func[2][-1][1:], known[0])
             return self.world.call(self.module, target, known, named)
         return None
+
+    def _builtin(self, name: str) -> bool:
+        """Is it Python's own? A module may have a ``str`` or ``isinstance`` of its own."""
+        return self.world.canonical(self.module, name, ()) == name
 
     def _dropped_classes(self, e: Expr) -> V.Origin:
         """The rules that drop every class that the second argument of ``isinstance`` names, or none."""
@@ -409,7 +455,7 @@ class Evaluator:
             if index and self._step_droppable(step, before):
                 continue
             if e[0] == "n":
-                if not index and e[1] in PURE_BUILTINS:
+                if not index and e[1] in PURE_BUILTINS and self._builtin(e[1]):
                     continue
                 if self.world.pure(self.module, e[1], path[: index + 1]):
                     continue
@@ -425,7 +471,7 @@ class Evaluator:
         if not all(self.droppable(a) for a in args) or not all(self.droppable(v) for _, v in kwargs):
             return False
         if func[0] == "n":
-            if not func[2] and func[1] in PURE_BUILTINS:
+            if not func[2] and func[1] in PURE_BUILTINS and self._builtin(func[1]):
                 return True
             if func[2] and self._step_droppable("(", func[2][-1]):
                 return self._chain_droppable(("n", func[1], func[2][:-1]))

@@ -17,6 +17,11 @@ _ENUMS = _COUNTING - {"str", "int"} | {"StrEnum", "ReprEnum"}
 _HOLDERS = frozenset(("if", "while", "for", "try", "with", "match"))
 
 
+def is_enum(owner: Stmt, canonical: Canonical) -> bool:
+    """Does the class derive from one of Python's enums itself?"""
+    return any(canonical(base[1], base[2]).removeprefix("enum.") in _ENUMS for base in owner[5] if base[0] == "n")
+
+
 def renumbered(owner: Stmt, gone: Any, canonical: Canonical) -> dict[int, int] | None:
     """Numbers that the ``auto()`` of enum members have now and would lose: position → number.
 
@@ -25,7 +30,9 @@ def renumbered(owner: Stmt, gone: Any, canonical: Canonical) -> dict[int, int] |
     ``a()`` of ``from enum import auto as a``, ``B = C = auto()``, ``B = auto(), "x"``, members under a test.
     """
     bases = {(base[1], *base[2])[-1].lstrip(".") if base[0] == "n" else "?" for base in owner[5]}
-    known = any(canonical(base[1], base[2]).removeprefix("enum.") in _ENUMS for base in owner[5] if base[0] == "n")
+    known = is_enum(owner, canonical)
+    if any(s[0] == "def" and s[3] == "__new__" and _counting(s[6]) for s in owner[7]):
+        return None  # o._value_ = len(cls.__members__) + 1
     rows = [s for s in owner[7] if s[0] == "=" and not (s[3][0][0] == "v" and s[3][0][1].startswith("_"))]
     first = next((i for i, s in enumerate(rows) if s[3][0][1] in gone), len(rows))
     inner = [s for test in owner[7] if test[0] in _HOLDERS for s in _stores(test)]
@@ -65,6 +72,15 @@ def renumbered(owner: Stmt, gone: Any, canonical: Canonical) -> dict[int, int] |
         elif value[0] != "c":
             told = False
     return found
+
+
+def _counting(function: Any) -> bool:
+    """Does a ``__new__`` ask how many members there are?"""
+    if not isinstance(function, tuple):
+        return False
+    if len(function) == 3 and function[0] in ("n", "v") and (".__members__" in function[2] or function[1] == "len"):
+        return True
+    return any(_counting(part) for part in function)
 
 
 def _auto(value: Expr, canonical: Canonical) -> bool:

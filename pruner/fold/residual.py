@@ -22,7 +22,7 @@ from pruner.fold.alone import is_constant, lone_store
 from pruner.fold.entries import Entries
 from pruner.fold.evaluate import Evaluator, World, apply_path
 from pruner.fold.forms import Refused, Taken
-from pruner.fold.numbered import renumbered
+from pruner.fold.numbered import is_enum, renumbered
 from pruner.fold.reduce import Reducer, Remains, binds
 from pruner.fold.value import Value
 from pruner.model.ir import Block, Expr, Stmt
@@ -155,6 +155,8 @@ class Walker:
         self.entries: Entries | None = None  # when rules drop entries of tables
         self.member_test: Any = None  # (module, "Class.member") → the rule that drops it, or ""
         self._uncounted: set[str] = set()  # enums of which nobody knows what number a member would lose
+        self._enums: set[str] = set()  # classes that are enums
+        self._stayed: dict[tuple[str, str], Refused] = {}  # (class, value) that rules drop and that stays
         self._numbers: dict[int, int] = {}  # position → the number that an auto() would lose
         self.names: list[str] = []  # enclosing functions and classes
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
@@ -464,7 +466,9 @@ class Walker:
         scope = self.local.stack[-1] if self.local.stack else None
         if scope is not None and scope.is_class and self.member_test is not None and s[1] not in self.frozen:
             rule = self._dropped_member(s)
-            if rule:
+            if rule and s[5] == ":" and ".".join(self.names) not in self._enums:
+                self._staying(s[1], rule, s[3][0][1], "is a field, and what makes an object says which it has")
+            elif rule:
                 self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}), "entry")
                 self._remove(s[1], (s,), ())
                 return 0
@@ -856,12 +860,33 @@ class Walker:
         known: dict[str, str] = self.member_test(self.module, ".".join(self.names))
         return known.get(s[3][0][1], "")
 
+    def _staying(self, pos: int, rule: str, name: str, why: str) -> None:
+        """Note a value of a class that a rule drops and that stays."""
+        entry = ".".join([self.module, *self.names, name])
+        self._stayed[".".join(self.names), name] = Refused(pos, rule, entry, why, _VALUES)
+
+    def _note_stayed(self, s: Stmt, gone: dict[str, str]) -> None:
+        """``A, HIP = range(2)``, ``ALL = [A, HIP]``: what a rule drops of the class, and no edit takes."""
+        left = {name: s[1] for name in s[8] if name in gone and name not in _cut_in(s[7], self.unit.decisions)}
+        for name in sorted(left.keys() - {n for n, kind in _members(s[7]) if kind != "attribute"}):
+            here = (".".join(self.names), name)
+            if here[0] not in self._uncounted and here not in self._stayed:
+                self._staying(
+                    left[name], gone[name], name, "other values of the class are made with, or is bound otherwise"
+                )
+        for here in list(self._stayed):
+            if here[0] == ".".join(self.names):
+                self.unit.refused.append(self._stayed.pop(here))
+
     def class_body(self, s: Stmt) -> None:
         """Walk a class body; methods are walked as functions."""
         self.names.append(s[3])
         if not self.world.members.names.isdisjoint(s[8]):
             owner = ".".join([self.module, *self.names])
-            self.unit.definers += [(owner, n, k) for n, k in _members(s[7]) if n in self.world.members.names]
+            kinds = _members(s[7])
+            # whatever else binds it: `for flag in …`, `import x as flag`, `(flag := …)`
+            kinds += [(n, "attribute") for n in s[8] if n not in dict(kinds)]
+            self.unit.definers += [(owner, n, k) for n, k in kinds if n in self.world.members.names]
         if self.member_test is not None:
             gone = self.member_test(self.module, ".".join(self.names))
             numbers = renumbered(s, gone, partial(self.world.canonical, self.module)) if gone else {}
@@ -870,6 +895,8 @@ class Walker:
                     self.read(("n", self.names[0], tuple(f".{n}" for n in (*self.names[1:], name))), s[1])
                 self._uncounted.add(".".join(self.names))
             self._numbers.update(numbers or {})
+            if is_enum(s, partial(self.world.canonical, self.module)):
+                self._enums.add(".".join(self.names))
         while True:
             mark = self._mark()
             if self.methods is not None and not self.local.stack:
@@ -883,9 +910,12 @@ class Walker:
                 break
             self.frozen |= freeze
             self._reset(mark)
+        if self.member_test is not None and gone:
+            self._note_stayed(s, gone)
         self.names.pop()
 
 
+_VALUES = "take it out of the rule, or drop what is made with it as well"
 _NAMES = {
     "e": "_e", "=": "_assign", "def": "_def", "class": "_class", "if": "_if", "while": "_while", "for": "_for", "try": "_try",
     "with": "_with", "match": "_match", "return": "_return", "raise": "_raise", "break": "_leave", "continue": "_leave",
@@ -970,6 +1000,18 @@ def _members(body: Block) -> list[tuple[str, str]]:
             found.append((s[3], "attribute"))
         for inner in _blocks(s):
             found += _members(inner)
+    return found
+
+
+def _cut_in(block: Block, decisions: dict[int, Decision]) -> set[str]:
+    """Names of the class's values that are taken out."""
+    found: set[str] = set()
+    for s in block:
+        decision = decisions.get(s[1])
+        if s[0] == "=" and decision is not None and decision.action == "cut":
+            found.update(target[1] for target in s[3] if target[0] == "v")
+        for inner in _blocks(s):
+            found |= _cut_in(inner, decisions)
     return found
 
 

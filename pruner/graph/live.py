@@ -25,6 +25,7 @@ from pruner.graph import dynamic, evaluated
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, protocol_members
+from pruner.graph.gone import Gone
 from pruner.graph.held import LOOKS, Held
 from pruner.graph.idle import keep_effects, parents
 from pruner.graph.listing import LISTERS, LISTING_STEPS, Listing
@@ -98,6 +99,7 @@ class Marker:
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self.held = Held(self)
+        self.gone = Gone(self)
         self.loaded = Loaded(self)
         self._waiting: dict[str, list[tuple[str, Item, Method]]] = {}
         self._outside = set(outside.names(outside.INTERPRETER))  # names that outside code asks of objects
@@ -169,6 +171,7 @@ class Marker:
     def _run_body(self, module: str) -> None:
         state = self.out.states[module]
         self._take(module, module, state.unit)
+        self.gone.body(module, state)
         summary = state.summary
         self.early.body(summary)
         if "__all__" in state.names and not summary.plain_all:
@@ -318,6 +321,7 @@ class Marker:
                 break
         self._bind_guards()
         self._collect_dead_aliases()
+        self.out.dropped_uses += [DroppedUse(*use) for use in self.gone.uses()]
         return self.out
 
     def _drain(self) -> None:
@@ -345,6 +349,7 @@ class Marker:
         item.decided = unit if unit.changes or unit.globals else None
         state.touched |= unit.changes
         self._take(module, node, unit)
+        self.gone.item(module, node, item, unit)
         for name in sorted(dynamic.declared(item.stmt)):
             self.use_name(name)
         if item.names == ("__all__",) and not state.summary.plain_all:
@@ -395,6 +400,10 @@ class Marker:
         if (item.api and not name.startswith("_")) or method.stmt[1] in self.out.states[module].forced:
             return True
         return bool(decorated(self.world, module, method.stmt[4]))
+
+    def named_by(self, name: str) -> tuple[str, int]:
+        """Who named the attribute first: node and position."""
+        return self._named_by.get(name, ("", 0))
 
     def is_named(self, name: str) -> bool:
         """Does live code name the attribute, or build names of its shape?"""
@@ -475,6 +484,7 @@ class Marker:
         method.decided = unit if unit.changes or unit.globals else None
         self.out.states[module].touched |= unit.changes
         self._take(module, node, unit)
+        self.gone.method(module, node, item.names[0], method.stmt, unit)
         for name in sorted(dynamic.declared(method.stmt) - {method.stmt[3]}):
             self.use_name(name)
 

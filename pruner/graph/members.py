@@ -110,7 +110,8 @@ class MemberCheck:
 
     def _attribute(self, name: str, rows: dict[str, V.Value]) -> Place | None:
         for owner, member, kind in self.definers:
-            if member == name and owner not in rows and kind != "method":
+            # A method of another class is called; one of a class below takes the attribute's place.
+            if member == name and owner not in rows and (kind != "method" or self._below(owner, rows)):
                 return (self._home(owner), 0, f"{owner} has a member of this name too")
         stated = V.join(list(rows.values()))
         asked = self._asked(name)
@@ -127,6 +128,18 @@ class MemberCheck:
             if not asked and (not own or any(owner.startswith(module + ".") for owner in rows)):
                 return (module, 0, "setattr with a computed name may store it")
         return None
+
+    def _below(self, owner: str, rows: dict[str, V.Value], seen: frozenset[str] = frozenset()) -> bool:
+        """Does the class derive from one that a fact speaks of?"""
+        split = self.marker.table.split(owner)
+        if split is None or owner in seen:
+            return False
+        for store in self.marker.world.stores(split[0], split[1]):
+            for base in store.stmt[5] if store.kind == "class" else ():
+                above = self.marker.world.canonical(split[0], base[1], base[2]) if base[0] == "n" else ""
+                if above in rows or self._below(above, rows, seen | {owner}):
+                    return True
+        return False
 
     def _asked(self, name: str) -> set[str]:
         """The classes whose fact on this attribute a guard asks."""
@@ -159,7 +172,8 @@ class MemberCheck:
             for (name, _), subject in sorted(self.members.subjects.items()):
                 if name == key and key in self.members.lost:
                     path = self.marker.table.paths[module][0] if module in self.marker.table.paths else module
-                    text = f"the fact {subject} folds nothing: {why}"
-                    advice = "state the fact for that class too, correct it, or let a guard ask it"
+                    rules = sorted({f.rule for f in self.marker.policy.facts if f.subject == subject})
+                    text = f"the fact {subject} (rule {', '.join(rules)}) folds nothing: {why}"
+                    advice = "lift that rule as well, state the fact for that class too, or let a guard ask it"
                     out.append(Finding("PR221", path, pos >> 16, text, advice))
         return out

@@ -70,6 +70,7 @@ class ModuleState:
     items: list[Item] = field(default_factory=list)
     names: dict[str, list[Item]] = field(default_factory=dict)
     effects: list[tuple[int, str]] = field(default_factory=list)
+    calls: list[Stmt] = field(default_factory=list)  # what the body calls for its own sake, not in a ``try``
     eager: list[str] = field(default_factory=list)  # modules of the tree that the body imports
     typed: set[str] = field(default_factory=set)  # names that type checkers alone see imported
     executed: bool = False
@@ -152,6 +153,8 @@ class ModuleWalker(Walker):
             if rule:
                 self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}))
                 return 0
+        if self._top and not self._tried:
+            self.state.calls.append(s)
         return super()._e(s)
 
     def runs(self, s: Stmt) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import re
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pruner.fold import value as V
@@ -355,7 +356,7 @@ class ProgramWorld:
         stores = self.stores(symbol.module, symbol.name)
         if len(stores) != 1 or stores[0].kind != "class":
             return None
-        return enum_member(stores[0].stmt, symbol.text, rest[0][1:])
+        return enum_member(stores[0].stmt, symbol.text, rest[0][1:], partial(self.canonical, symbol.module))
 
     def dropped_member(self, module: str, root: str, path: tuple[str, ...], alike: bool) -> str:
         """The rule that drops the enum's member that the chain names, or "".
@@ -453,9 +454,6 @@ class ProgramWorld:
         subjects = [text + "".join(rest)]
         if rest and rest[-1][0] == "(":
             subjects.append(text + "".join(rest[:-1]) + "(...)")
-            if "," in rest[-1]:
-                # A default does not change what the environment holds: f('X', '0') is read as f('X').
-                subjects.append(text + "".join(rest[:-1]) + rest[-1].split(",")[0] + ")")
         for subject in subjects:
             known = self.facts.get(subject)
             if known is not None and not self._contradicted(text):
@@ -507,7 +505,14 @@ class ProgramWorld:
         if symbol.kind in ("unknown", "builtin"):
             return None
         known = self._stated(symbol.text, (*rest, "(...)"), module)
-        if known is None and args and args[0] is not None and args[0].single and args[0].values:
+        if (
+            known is None
+            and len(args) == 1
+            and not kwargs
+            and args[0] is not None
+            and args[0].single
+            and args[0].values
+        ):
             known = self._stated(symbol.text, (*rest, f"({args[0].values[0]!r})"), module)
         if known is not None or rest or symbol.kind != "binding":
             return known

@@ -7,7 +7,7 @@ twice. Blind to a function that ends by an exception: nothing that was resolved 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pruner.model import Cause, Edit
@@ -37,6 +37,7 @@ class CallEditor:
         self.calls = calls
         self.edits: list[Edit] = []
         self.placed: list[tuple[Call, int]] = []  # with the line of the function
+        self._like: dict[int, int] = {}  # number of an edit that makes a line → the line that it is indented like
 
     def _code(self, call: Call) -> bytes:
         package, name = self.guard
@@ -46,6 +47,17 @@ class CallEditor:
 
     def _insert(self, offset: int, text: bytes, call: Call) -> None:
         self.edits.append(Edit(offset, offset, text, Cause("guard", (call.rule,), (f"guard {call.key}",))))
+
+    def moved(self, indent: Callable[[int], bytes]) -> list[Edit]:
+        """The insertions; ``indent`` gives the white space that a line has in the output, in a suite that moved left."""
+        for number, line in self._like.items():
+            edit, old = self.edits[number], self.text.indent(line)
+            new = indent(line)
+            if new != old:
+                at = edit.text.index(old + b"from " if old + b"from " in edit.text else old + b"import ")
+                text = edit.text[:at] + new + edit.text[at + len(old) :]
+                self.edits[number] = Edit(edit.start, edit.stop, text, edit.cause)
+        return self.edits
 
     def function(self, node: Function, last_line: int) -> None:
         """The calls at a function's entry and at its end. ``last_line`` is its last, trailing comments included."""
@@ -81,6 +93,7 @@ class CallEditor:
             self._insert(self.text.start(node), self._code(call) + b"; ", call)  # `if x: return y` on one line
         else:
             text = self.text.indent(line) + self._code(call) + self.text.newline
+            self._like[len(self.edits)] = line
             self._insert(self.text.line_start(line), text, call)
 
     def _behind(self, node: ast.stmt, last_line: int, call: Call) -> None:
@@ -91,4 +104,5 @@ class CallEditor:
         offset = self.text.line_stop(max(last_line, node.end_lineno or node.lineno))
         broken = offset > 0 and self.text.data[offset - 1 : offset] != b"\n"  # the file ends without a newline
         text = self.text.indent(line) + self._code(call) + self.text.newline
+        self._like[len(self.edits)] = line
         self._insert(offset, self.text.newline + text if broken else text, call)

@@ -234,9 +234,18 @@ def _place_calls(
             known += [a.arg for a in (node.args.vararg, node.args.kwarg) if a is not None]
             if call.parameter and call.parameter not in known:
                 lost.append((call, function, f"which has no parameter {call.parameter}"))
+            elif call.after and _deletes(node, call.parameter):
+                lost.append((call, function, f"which deletes its parameter {call.parameter}"))
             else:
                 plan.calls.setdefault(id(node), []).append(call)
     return lost
+
+
+def _deletes(node: Function, parameter: str) -> bool:
+    """``del args``: there is nothing left to ask when the function returns."""
+    return any(
+        isinstance(part, ast.Name) and part.id == parameter and isinstance(part.ctx, ast.Del) for part in ast.walk(node)
+    )
 
 
 def _count(folds: dict[str, int], origin: Origin) -> None:

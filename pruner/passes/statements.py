@@ -61,11 +61,12 @@ class StatementEditor:
         self.function: ast.AST | None = None
         self.choices = {id(n.slice) for n in ast.walk(tree) if isinstance(n, ast.Subscript)} if plan.entries else set()
         self.calls = CallEditor(self.text, plan.guard, plan.calls)
+        self._moved: dict[int, list[Edit]] = {}  # line → edits of its white space, of suites that move left
 
     def run(self) -> list[Edit]:
         """All edits of the file."""
         self.suite(self.tree.body, None)
-        self.edits += self.plan.fstrings + self.calls.edits
+        self.edits += self.plan.fstrings + self.calls.moved(self._indent)
         return self.edits
 
     # -- suites -----------------------------------------------------------------------------
@@ -659,6 +660,14 @@ class StatementEditor:
                 self.edits.append(Edit(start + len(new), start + len(old), b"", cause))
             else:  # a suite may be indented by other characters than the one around it
                 self.edits.append(Edit(start, start + len(old), new, cause))
+            self._moved.setdefault(number, []).append(self.edits[-1])
+
+    def _indent(self, line: int) -> bytes:
+        """The white space before a line in the output."""
+        start, left = self.text.line_start(line), self.text.indent(line)
+        for edit in sorted(self._moved.get(line, ()), key=lambda edit: edit.start, reverse=True):
+            left = left[: edit.start - start] + edit.text + left[edit.stop - start :]
+        return left
 
     def _While(self, node: ast.While) -> bool:
         decision = self.plan.decisions.get(place(node))

@@ -102,13 +102,19 @@ class _Work:
         chain = () if ask.chain == "." else tuple(ask.chain.split("."))
         label = chain[-1] if chain else guard.of.rpartition(".")[2]
         if ask.kind in ("values", "fact"):
-            rule, values, lifted = guard.rule, list(ask.names), ""
+            rule, lifted = guard.rule, ""
+            values: Any = list(ask.names)
             if ask.kind == "fact":
-                fact = next((f for f in self.policy.facts if f.subject == ask.names[0]), None)
-                if fact is None or isinstance(fact.values, Range):
+                subject = str(ask.names[0])
+                facts = [f for f in self.policy.facts if f.subject == subject]
+                if not facts:
                     return chain, label, None, "", guard.rule
-                rule, values = fact.rule, list(fact.values)
-                lifted = ", ".join(sorted({rule, *of_subject(self.policy, fact.subject)}))
+                rule, values = facts[0].rule, _together(facts)
+                lifted = ", ".join(sorted({f.rule for f in facts} | set(of_subject(self.policy, subject))))
+                # What the object has when all is done: None there is no "not asked", and not what the fact says.
+                own = guard.where == "after" and len(chain) == 1 and subject.endswith(f".{chain[0]}")
+                if own and isinstance(values, list) and all(values):
+                    values = [*values, ...]
             self.found.rules.add(rule)
             return chain, label, values, lifted, rule
         domain = self._domain(ask)
@@ -286,3 +292,20 @@ def _steps(node: ast.expr) -> tuple[str, list[Any]] | None:
     arguments = tuple(ast.literal_eval(a) for a in node.args)
     keywords = {str(k.arg): ast.literal_eval(k.value) for k in node.keywords}
     return (inner[0], [*inner[1], ("()", arguments, keywords)]) if inner else None
+
+
+def _together(facts: list[Fact]) -> list[Any] | tuple[int | None, int | None]:
+    """What all facts on one subject allow: values, or (lowest, highest)."""
+    ranges = [f.values for f in facts if isinstance(f.values, Range)]
+    lows = [r.low for r in ranges if r.low is not None]
+    highs = [r.high for r in ranges if r.high is not None]
+    low, high = max(lows, default=None), min(highs, default=None)
+    named = [f.values for f in facts if not isinstance(f.values, Range)]
+    if not named:
+        return low, high
+    kept = [v for v in named[0] if all(any(type(v) is type(w) and v == w for w in row) for row in named[1:])]
+    return [v for v in kept if not ranges or _within(v, low, high)]
+
+
+def _within(value: Any, low: int | None, high: int | None) -> bool:
+    return type(value) is int and (low is None or value >= low) and (high is None or value <= high)

@@ -220,7 +220,7 @@ def _outcome(
         taken = {(call.key, function) for call, function, _ in result.calls}
         for call, function, why in result.lost:
             if why != ABSENT and (call.key, function) not in taken:
-                faults.append(_untaken(policy, result.path, call, function))
+                faults.append(_untaken(policy, result.path, call, function, why))
                 continue
             # Another spelling of the place stands in the same file: the name is another release's.
             rule = policy.by_id.get(call.rule)  # none where a fact's `valid_from` names the method
@@ -283,16 +283,18 @@ def _misplaced(path: str, call: Call, function: str, why: str) -> Finding:
     return Finding("PR240", path, 0, text, "correct the place or the parameter, or give the rule since and until")
 
 
-def _untaken(policy: Policy, path: str, call: Call, function: str) -> Diagnostic:
-    """``of: args`` where the function takes ``arguments``: no call can be written, and the checks would ask for one."""
+def _untaken(policy: Policy, path: str, call: Call, function: str, why: str) -> Diagnostic:
+    """``of: args`` where the function takes ``arguments``, or says ``del args``: no call can be written, and the checks would ask for one."""
     places = [guard.location for guard in policy.guards if guard.key == call.key]
     places += [
         fact.location for fact in policy.facts if call.rule == f"valid_from {fact.valid_from}"
     ]  # who has no self
     place = places[0]
-    text = f"rule {call.rule} guards {function} in {path}, which has no parameter {call.parameter}"
+    text = f"rule {call.rule} guards {function} in {path}, {why}"
     shown = policy.shown.get(place.file, place.file)
-    return Diagnostic(shown, place.line, place.column, "error", "PR240", text, "name one of its parameters")
+    return Diagnostic(
+        shown, place.line, place.column, "error", "PR240", text, "name one of its parameters, or guard where it begins"
+    )
 
 
 def _dropped_use(marker: Marker, policy: Policy, use: DroppedUse) -> Finding:

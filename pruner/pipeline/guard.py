@@ -28,7 +28,7 @@ FACTS = @FACTS@
 GONE = @GONE@
 
 # guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule));
-# beside allowed values the domain is what to lift.
+# beside allowed values, or (lowest, highest), the domain is what to lift; with ... among them None is asked for as well.
 GUARDS = @GUARDS@
 @RUNTIME@
 
@@ -105,7 +105,7 @@ def check(guard, subject=None):
     if guard in MARKS:
         globals()[f"_mark_{MARKS[guard]}"](subject)
     for chain, label, allowed, domain, rule in questions:
-        for value in _each(_read(subject, chain)):
+        for value in _each(_read(subject, chain), _strict(subject, chain, allowed)):
             text = _refusal(label, value, allowed, domain, rule)
             if text and http:
                 from fastapi import HTTPException
@@ -140,9 +140,8 @@ def _refusal(label, value, allowed, domain, rule):
     if allowed is not None:
         if _among(value, allowed):
             return ""
-        wanted = " or ".join(repr(one) for one in allowed)
         return (
-            f"{label} is {value!r}, and this build assumes {wanted} ({_place(rule)}); to have it, put "
+            f"{label} is {value!r}, and this build assumes {_say(allowed)} ({_place(rule)}); to have it, put "
             f"`lift: [{domain or rule}]` into your rule file and build again"
         )
     gone = GONE.get(domain, {})
@@ -166,7 +165,10 @@ def _others(label, value):
 
 
 def _among(value, allowed):
-    """Is it one of the values, of the same type?"""
+    """Is it one of the values, of the same type, or between the two?"""
+    if isinstance(allowed, tuple):
+        low, high = allowed
+        return type(value) is int and (low is None or value >= low) and (high is None or value <= high)
     return any(type(value) is type(one) and value == one for one in allowed)
 
 
@@ -178,9 +180,16 @@ def _read(value, chain):
     return value
 
 
-def _each(value):
-    """The values asked for; nothing for None, "" and what is empty."""
-    if value is None or (isinstance(value, (str, bytes, list, tuple, set, frozenset, dict)) and not value):
+def _strict(subject, chain, allowed):
+    """Is it an attribute that the object has, and of which a fact speaks that None contradicts?"""
+    return isinstance(allowed, list) and ... in allowed and hasattr(subject, chain[0])
+
+
+def _each(value, strict=False):
+    """The values asked for; nothing for None, "" and what is empty, unless it is ``strict``."""
+    if strict and not value:
+        yield value
+    elif value is None or (isinstance(value, (str, bytes, list, tuple, set, frozenset, dict)) and not value):
         return
     if isinstance(value, (list, tuple, set, frozenset)):
         for one in value:
@@ -194,12 +203,7 @@ def _check_facts():
         known, value = _ask(root, steps)
         if not known:
             continue
-        if isinstance(values, tuple):
-            low, high = values
-            fits = type(value) is int and (low is None or value >= low) and (high is None or value <= high)
-        else:
-            fits = _among(value, values)
-        if not fits:
+        if not _among(value, values):
             raise _quiet(
                 RefusedByPrune(
                     f"this build assumes {subject} to be {_say(values)} ({_place(rule)}); here it is {value!r}; "
@@ -234,8 +238,9 @@ def _ask(root, steps):
 
 def _say(values):
     if isinstance(values, tuple):
-        return f"from {values[0]} to {values[1]}"
-    return " or ".join(repr(one) for one in values)
+        low, high = values
+        return f"at most {high}" if low is None else f"at least {low}" if high is None else f"from {low} to {high}"
+    return " or ".join(repr(one) for one in values if one is not ...)
 
 
 def _quiet(error):

@@ -192,7 +192,9 @@ def _root_module(marker: Marker, module: str, rule: str) -> None:
                 for i in items
             )
             public = (public and state.summary.package) or aliased
-        if (public or name in exported) and not marker.drops.symbol(module, name):
+        # A drop wins over the root of a module: of the name, or of the entry that its definition is registered as.
+        gone = marker.drops.symbol(module, name) or (bool(items) and all(item.dropped for item in items))
+        if (public or name in exported) and not gone:
             marker.need(module, name, node, "root", 0)
 
 

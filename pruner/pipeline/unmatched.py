@@ -27,7 +27,9 @@ def unmatched(
 ) -> list[Finding]:
     """PR012 for each rule that is neither optional nor met."""
     open_rules = {r.id for r in policy.rules if r.verb in _VERBS and not r.optional} - matched
-    met = {rule for rule, name in policy.pure_of if name in world.purities.met or _builtin(name)}
+    read = {fact.subject for fact in policy.facts if fact.rule in matched}
+    met = {fact.rule for fact in policy.stated if fact.subject in read}  # rules that speak of one subject are one fact
+    met |= {rule for rule, name in policy.pure_of if name in world.purities.met or _builtin(name)}
     discards = [t for t in policy.discards if t.rule in open_rules]
     met |= {t.rule for t in discards if t.kind not in ("name", "word") and _exists(t, table, snapshot)}
     wanted = [(t.rule, "*", f"{'word:' * (t.kind == 'word')}{t.text}") for t in discards if t.kind in ("name", "word")]

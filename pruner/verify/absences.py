@@ -124,8 +124,11 @@ class Absences:
     def _gone(self, item: Item, scope: Scope, still: bool = False) -> bool:
         names = [self.prefix + name for name in item.binds]
         ruled = scope.kind != "function" and all(self.world.ruled.drops_symbol(self.module, n) for n in names)
-        if not ruled and self._reason(item, scope) and not self._entry(item, scope):
-            return False
+        entry = False
+        if not ruled and self._reason(item, scope):
+            entry = self._entry(item, scope)
+            if not entry:
+                return False
         outside = dropped = False
         if item.kind == "Import":
             target, symbol = self._import_target(item)
@@ -155,6 +158,7 @@ class Absences:
                     still,
                     dropped=dropped,
                     function=function,
+                    entry=entry,
                 )
                 self.result.claims.append(claim)
         return True
@@ -179,6 +183,10 @@ class Absences:
             return True  # a second import of the same thing under the same name binds nothing new
         if item.kind == "Note" and isinstance(item.node, ast.AnnAssign):
             return scope.kind == "function" or self._unnoted(item.node, scope)
+        if item.kind == "Import" and item.key[0] == "Import" and item.binds[0] in self._output_scope.bound:
+            target = self._import_target(item)[0]  # `import pkg.hip` binds pkg, as `import pkg.cuda` does
+            if "." in target and self.world.ruled.drops_module(target, self.world.tree.modules.get(target, "")):
+                return True
         if item.kind == "Import" and item.binds == ("*",):
             return scope.kind == "module" and self._star(item)
         if item.binds and not item.pinned and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):

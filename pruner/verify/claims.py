@@ -24,6 +24,7 @@ class Claim:
     star: bool = False  # what ``import *`` brought there, if nothing below it binds the name for sure
     dropped: bool = False  # an import of a symbol that a drop rule takes, itself or with its module
     function: bool = False  # a member that is a method
+    entry: bool = False  # a definition that went with the entry of a table which it was registered as
     above: tuple[str, ...] = ()  # of a member: the bases of its class from outside the tree, dotted
     bases: tuple[tuple[str, str], ...] = ()  # of a class: those from the tree, at any distance: module, name
 

@@ -103,6 +103,41 @@ class Classes:
                     return name == "NotEq"
         return None
 
+    def different(self, left: Val, name: str, right: Val) -> bool | None:
+        """A comparison of two members of one enum by different names, when these cannot be one member.
+
+        ``A = 1; B = 1.0`` can, and so can what calls give, what a decorator makes of the class and what says itself
+        what it is equal to.
+        """
+        if name not in ("Is", "IsNot", "Eq", "NotEq") or not left.member or not right.member:
+            return None
+        home, _, one = left.member.rpartition(".")
+        if home != right.member.rpartition(".")[0]:
+            return None
+        module, _, owner = home.partition(":")
+        symbol: Symbol = ("symbol", module, owner)
+        node = self.enum(symbol)
+        if node is None or node.keywords or self.own_eq(symbol) or self._numbers(node):
+            return None
+        if any(self.dotted(d, module) != ("outside", "enum.unique", "") for d in node.decorator_list):
+            return None
+        values = members(node)
+        pair = [values.get(one), values.get(right.member.rpartition(".")[2])]
+        known = [literal for literal in map(_literal, pair) if literal is not None]
+        counted = [value for value in pair if isinstance(value, ast.Call) and self._auto(value, module)]
+        numbers = any(isinstance(row[0], int | float) for row in map(_literal, values.values()) if row is not None)
+        apart = known[0] != known[1] if len(known) == 2 else len(counted) == 2 and not numbers
+        if len(known) == len(counted) == 1:
+            apart = not isinstance(known[0][0], int | float)
+        return name in ("IsNot", "NotEq") if apart else None
+
+    def _numbers(self, node: ast.ClassDef) -> bool:
+        made = ("__new__", "_generate_next_value_")
+        return any(isinstance(item, ast.FunctionDef) and item.name in made for item in node.body)
+
+    def _auto(self, node: ast.Call, module: str) -> bool:
+        return self.dotted(node.func, module) == ("outside", "enum.auto", "")
+
     def own_eq(self, symbol: Symbol) -> bool:
         """Does the class or a base of it in the tree define ``__eq__``?"""
         for row in self.ancestors(symbol)[0]:
@@ -119,7 +154,13 @@ class Classes:
         if self.world.ruled.drops_symbol(module, name):
             return False
         seen = self.world.seen
-        return member in seen.produced or member.rpartition(".")[0] in seen.loose
+        if member in seen.produced or member.rpartition(".")[0] in seen.loose:
+            return True
+        home, _, own = member.rpartition(".")
+        node = self.world.definition(("symbol", module, home.partition(":")[2]))
+        others = members(node).keys() - {own} if isinstance(node, ast.ClassDef) else ()
+        made = [f"{home}.{other}" for other in others if f"{home}.{other}" in seen.produced]
+        return any(self.different(Val(member=member), "Is", Val(member=other)) is None for other in made)
 
     def method_fact(self, name: str, facts: dict[str, list[tuple[str, Val]]]) -> Val | None:
         """``x.name()`` for an unknown ``x``: known when every kept class with that member has a fact."""
@@ -219,6 +260,13 @@ class Classes:
             return ()
         known = self.calls.get(f"{found[1]}.{found[2]}" if found[0] == "symbol" else found[1])
         return known.consts or () if known is not None else ()
+
+
+def _literal(node: ast.expr | None) -> tuple[object] | None:
+    try:
+        return (ast.literal_eval(node),) if node is not None else None
+    except (ValueError, TypeError, SyntaxError):
+        return None
 
 
 def _union(rows: list[tuple[str, Val]]) -> Val:

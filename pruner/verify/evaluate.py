@@ -269,6 +269,8 @@ class Evaluator(Operators):
             truths = {val.truth for val in found}
             if first.exact and same:
                 answer = Val(first.consts, first.truth, first.boolean, True)
+            elif all(val.consts is not None and not val.member for val in found):
+                answer = v.among(tuple(one for val in found for one in val.consts or ()))
             elif len(truths) == 1:
                 boolean = all(val.boolean for val in found)
                 answer = Val(truth=first.truth, boolean=boolean, stated=True, fresh=any(val.fresh for val in found))

@@ -104,14 +104,15 @@ class Liveness:
                 self.problems.append(f"{claim.path}: {claim.kind} {claim.name} (upstream line {claim.line}) {found}")
         return self.problems
 
-    def protected(self, module: str, name: str, kind: str) -> str:
-        """The root or keep that wants this name, or ``""``."""
+    def protected(self, module: str, name: str, kind: str, entry: bool = False) -> str:
+        """The root or keep that wants this name, or ``""``; ``entry``: it went with an entry, which wins over a module's root."""
         for verb, (rule, text) in self.world.ruled.wants(module):
             _, colon, symbol = text.partition(":")
             if colon:
                 wanted = symbol == name or ("*" in symbol and fnmatchcase(name, symbol))
             else:
                 wanted = kind not in ("import", "member") and not name.startswith("_") and "." not in name
+                wanted = wanted and not (entry and verb == "root")
             if wanted and not (verb == "root" and self.world.ruled.drops_symbol(module, name)):
                 return f"is named by {verb} {text!r} ({rule})"
         return ""
@@ -122,7 +123,7 @@ class Liveness:
         module, name = claim.module, claim.name
         if claim.kind == "export":
             return self._export(module, name)
-        wanted = self.protected(module, name, claim.kind)
+        wanted = self.protected(module, name, claim.kind, claim.entry)
         if wanted:
             return wanted
         if self.world.ruled.drops_symbol(module, name):
@@ -224,6 +225,9 @@ class Liveness:
 
     def _export(self, module: str, name: str) -> str:
         """A name that only left ``__all__``: nobody may take it from there with a star."""
+        child = f"{module}.{name}"
+        if self.world.ruled.drops_module(child, self.world.tree.modules.get(child, "")):
+            return ""
         if self.protected(module, name, "variable"):
             return "is no longer in __all__ of a module that outsiders use"
         place = self.asked.get((module, name))

@@ -52,6 +52,9 @@ class Operators(Chains):
         if len(node.ops) != 1:
             return UNKNOWN
         name, right_node = type(node.ops[0]).__name__, node.comparators[0]
+        alike = self._tuples(node.left, name, right_node, scope)
+        if alike is not None:
+            return v.const(alike, True)
         left = self.value(node.left, scope)
         boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
         if name in ("In", "NotIn"):
@@ -62,10 +65,35 @@ class Operators(Chains):
         right = self.value(right_node, scope)
         answer = v.compare(left, name, right)
         if answer is None:
+            answer = self.classes.different(left, name, right)
+        if answer is None:
             answer = self.classes.impossible(left, name, right)
         if answer is None:
             return v.BOOLEAN if left.consts is not None and right.consts is not None else boolean
         return v.const(answer, left.stated or right.stated or bool(left.member or right.member))
+
+    def _tuples(self, left: ast.expr, name: str, right: ast.expr, scope: Scope) -> bool | None:
+        """``(is_hip(), kind()) == (True, "x")``, and ``in`` of a display of tuples: item by item, as far as it is known."""
+        if not isinstance(left, ast.Tuple):
+            return None
+        if name in ("Eq", "NotEq") and isinstance(right, ast.Tuple):
+            found = self._equal(left, right, scope)
+            return None if found is None else found == (name == "Eq")
+        if name in ("In", "NotIn") and isinstance(right, ast.Tuple | ast.List | ast.Set):
+            each = [self._equal(left, item, scope) if isinstance(item, ast.Tuple) else None for item in right.elts]
+            if True in each:
+                return name == "In"
+            return name == "NotIn" if all(one is False for one in each) else None
+        return None
+
+    def _equal(self, left: ast.Tuple, right: ast.Tuple, scope: Scope) -> bool | None:
+        if any(isinstance(item, ast.Starred) for item in (*left.elts, *right.elts)):
+            return None
+        if len(left.elts) != len(right.elts):
+            return False
+        pairs = zip(left.elts, right.elts, strict=True)
+        each = [v.compare(self.value(a, scope), "Eq", self.value(b, scope)) for a, b in pairs]
+        return False if False in each else True if None not in each else None
 
     def members(self, node: ast.expr, scope: Scope) -> tuple[Const, ...] | None:
         """The elements of a literal tuple, list or set, or of a tuple that a variable of a module is; None: not known.

@@ -76,6 +76,7 @@ class Stated:
     allow: list[Allowed] = field(default_factory=list)
     device: set[str] = field(default_factory=set)  # facts that hold only where a device is
     unproven: list[str] = field(default_factory=list)  # facts with a validity point: never folded here
+    loose: set[str] = field(default_factory=set)  # subjects of facts whose rules may speak of different releases
     asked: set[str] = field(default_factory=set)  # subjects of facts that a guard asks at run time
     rules: set[str] = field(default_factory=set)  # ids of the rules that speak
     stating: dict[str, set[str]] = field(default_factory=dict)  # subject of a fact -> the rules that state it
@@ -163,14 +164,32 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
     return stated
 
 
-def _assume(stated: Stated, subject: str, values: tuple[Const, ...] | Range, known: bool) -> None:
-    """Two rules on one subject: both hold. With the version unknown either may be the one that speaks."""
+def _assume(stated: Stated, subject: str, values: tuple[Const, ...] | Range, firm: bool) -> None:
+    """Two rules on one subject: both hold. With the version unknown either of two with windows may be the one that speaks."""
     old = stated.facts.get(subject)
+    if not firm:
+        stated.loose.add(subject)
     if isinstance(old, tuple) and isinstance(values, tuple):
         have = {(type(value), value) for value in values}
         both = tuple(value for value in old if (type(value), value) in have)
-        values = both if known and both else tuple({(type(value), value): value for value in (*old, *values)}.values())
+        apart = subject in stated.loose or not both
+        values = tuple({(type(value), value): value for value in (*old, *values)}.values()) if apart else both
+    elif old is not None and subject not in stated.loose:
+        values = _narrowed(old, values)
     stated.facts[subject] = values
+
+
+def _narrowed(old: tuple[Const, ...] | Range, values: tuple[Const, ...] | Range) -> tuple[Const, ...] | Range:
+    """What is in a range and in another range, or among values."""
+    if isinstance(old, Range) and isinstance(values, Range):
+        low = max((r.low for r in (old, values) if r.low is not None), default=None)
+        return Range(low, min((r.high for r in (old, values) if r.high is not None), default=None))
+    listed, ends = (old, values) if isinstance(values, Range) else (values, old)
+    if isinstance(listed, Range) or not isinstance(ends, Range):
+        return values
+    low, high = ends.low, ends.high
+    kept = [v for v in listed if type(v) is int and (low is None or v >= low) and (high is None or v <= high)]
+    return tuple(kept) or values
 
 
 def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
@@ -185,7 +204,7 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
                 _validity(stated, str(subject), str(value["valid_from"]))
                 continue
             value = value["values"]
-        _assume(stated, str(subject), _values(value), bool(version))
+        _assume(stated, str(subject), _values(value), bool(version) or not ({"since", "until"} & rule.keys()))
         if rule.get("device"):
             stated.device.add(str(subject))
     for verb, rows in (

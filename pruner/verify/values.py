@@ -96,11 +96,7 @@ _COMPARE: dict[str, Callable[[Const, Const], bool]] = {
 def compare(left: Val, name: str, right: Val) -> bool | None:
     """``left <op> right`` when every pair of values gives the same answer, else None."""
     if left.member and right.member and name in ("Is", "IsNot", "Eq", "NotEq"):
-        same_class = left.member.rpartition(".")[0] == right.member.rpartition(".")[0]
-        if left.member == right.member:
-            return name in ("Is", "Eq")
-        # Two names of one class may be aliases of one member; the caller has ruled that out.
-        return name in ("IsNot", "NotEq") if same_class else None
+        return name in ("Is", "Eq") if left.member == right.member else None
     if left.bounds is not None or right.bounds is not None:
         return _compare_range(left, name, right)
     if left.consts is None or right.consts is None:

@@ -155,7 +155,7 @@ SUBJECTS: list[tuple[str, dict[str, Any], str, str, str]] = [
     ("any arguments", {"kit.flag(...)": False}, "from kit import flag", "flag(1) or flag('a', b=f) or flag()", "no"),
     ("constant arguments", {"kit.flag('A')": False}, "from kit import flag", "flag('A')", "no"),
     ("other arguments", {"kit.flag('A')": False}, "from kit import flag", "flag('B')", "open"),
-    ("a default behind the argument", {"kit.flag('A')": False}, "from kit import flag", "flag('A', 0)", "no"),
+    ("a default behind the argument", {"kit.flag('A')": False}, "from kit import flag", "flag('A', 0)", "open"),
     ("an attribute of an object", {"kit.box.is_a()": False}, "from kit import box", "box.is_a()", "no"),
     ("a module variable", {"kit.X": False}, "import kit", "kit.X", "no"),
     ("hasattr", {"hasattr(kit, 'hip')": False}, "import kit", "hasattr(kit, 'hip')", "no"),

@@ -389,3 +389,88 @@ def test_a_guard_that_no_rule_states_is_refuted(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "import _prune_guard; _prune_guard.check('own.guard.start/1')\n")
     (verdict,) = verify.run(tmp_path / "in", tree, [tmp_path / "step0.yaml"], checks=("guards",))
     assert verdict.result == "refuted"
+
+
+# -- in suites that moved, and what facts say ---------------------------------------------------------------
+
+
+MOVED = [
+    "def f(x):\n    if not is_hip():\n        return x\n",
+    "def f(x):\n    if is_hip():\n        y = 1\n    else:\n        if x > 1:\n            return 2\n        return 1\n",
+    "def f(x):\n    for _ in range(1):\n        if not is_hip():\n            if not is_hip():\n                if x == 5:\n                    return 3\n                return x\n",
+    "def f(x):\n    if not is_hip():\n        try:\n            # why\n            return x  # yes\n        finally:\n            pass\n",
+    "def f(x):\n    if not is_hip():\n        y = x\n        z = y\n",
+    "if not is_hip():\n    def f(x):\n        if x == 5:\n            return 1\n        return x\n",
+    "def f(x):\n\tif not is_hip():\n\t\tif x:\n\t\t\treturn x\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where", ["entry", "after"])
+@pytest.mark.parametrize("body", MOVED, ids=[b.replace("\n", "|") for b in MOVED])
+def test_suites_that_moved_left(body: str, where: str) -> None:
+    """The call was indented as it stood upstream, and the file did not compile."""
+    rules = f"""\
+rules:
+  - {{id: root, because: So., root: [app]}}
+  - {{id: hip, because: So., assume: {{plat.is_hip(): false}}}}
+  - id: own
+    because: So.
+    guard: {{at: "app:f", where: {where}, of: x, ask: {{.: {{values: [1, 2]}}}}}}
+"""
+    made = prune({"app.py": f"from plat import is_hip\n\n\n{body}"}, rules=rules)
+    assert made.findings == [] and made.outcome.guards
+    driver = "from app import f\nRESULT = []\nfor x in (1, 2, 7):\n    try:\n        RESULT.append(f(x))\n    except ValueError as e:\n        RESULT.append(str(e)[:8])\n"
+    before, after = (execute(files, driver) for files in (made.before, made.files))
+    assert ast.literal_eval(after["result"]) == [*ast.literal_eval(before["result"])[:2], "x is 7, "], made["app.py"]
+
+
+def stating(*facts: str) -> Pruned:
+    text = "".join(f"  - {{id: fact.{n}, because: So., assume: {{app.Args.sm: {v}}}}}\n" for n, v in enumerate(facts))
+    rules = f"""\
+rules:
+  - {{id: root, because: So., root: [app]}}
+{text}  - id: own
+    because: So.
+    guard: {{at: "app:Args.__init__", where: after, of: self, ask: {{sm: {{fact: app.Args.sm}}}}}}
+"""
+    app = (
+        "class Args:\n    def __init__(self, sm):\n        self.sm = sm\n\n\n"
+        "def f(a):\n    return 'no' if a.sm in (7, 'hip') else 'yes'\n"
+    )
+    made = prune({"app.py": app}, rules=rules, plat=False)
+    assert made.findings == []  # two rules on one subject are one fact, and each of them matches
+    return made
+
+
+@pytest.mark.parametrize(
+    ("facts", "allowed", "refused"),
+    [
+        (("{min: 90}",), [90, 120], [80, True, "90"]),
+        (("{max: 100}",), [1, 100], [101]),
+        (("{min: 90}", "{max: 100}"), [90, 100], [80, 101]),
+        (("[cuda, hip]", "[cuda, rtx]"), ["cuda"], ["hip", "rtx", None, "", ()]),
+        (("cuda",), ["cuda"], [None, "", 0]),
+        (("[cuda, null]",), ["cuda", None], ["hip"]),
+        (("false",), [False, None], [True]),
+    ],
+)
+def test_what_a_fact_says_of_an_attribute_is_asked(
+    facts: tuple[str, ...], allowed: list[Any], refused: list[Any]
+) -> None:
+    """Of a range nothing was asked, and of several rules on one subject one; None passed for "cuda"."""
+    made = stating(*facts)
+    for value in allowed + refused:
+        said = execute(made.files, f"from app import Args\nRESULT = Args({value!r}).sm")["raised"]
+        assert said.startswith("RefusedByPrune: sm is ") == (value in refused and value not in allowed), (value, said)
+
+
+def test_an_attribute_that_is_not_there_is_not_asked() -> None:
+    made = stating("cuda")
+    assert execute(made.files, "import _prune_guard\n_prune_guard.check('own/1', object())")["raised"] == ""
+
+
+def test_a_parameter_that_is_deleted_is_an_error_at_the_rule() -> None:
+    """The call raised UnboundLocalError in a program that was right."""
+    with pytest.raises(PruneError, match=r"error PR240: .* which deletes its parameter x; name one .* or guard where"):
+        guarded("def f(x):\n    del x\n    return 1\n")
+    assert guarded("def f(x):\n    del x\n    return 1\n", "entry").findings == []

@@ -1,0 +1,178 @@
+"""What live code does with things that rules drop, where the name alone does not tell: it would fail, or do something else.
+
+* A method, or a value of a class, that a rule drops and that live code asks of an object: ``x.h()``. Nobody knows the
+  class of ``x``; the name counts where no other live class has it, or where one above or below has it, whose
+  method would answer in its place. ``self.h`` in the class itself is always meant.
+* A stand-in that is called, looked into or taken apart while modules load, ``SIZE = removed() + 1``: the tree could not
+  be imported.
+
+Blind to names that are put together, to methods that outside code asks for, to objects of other packages with a
+member of the name, to operators (``X = REMOVED + 1``), and to statements in ``try`` suites.
+"""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from pruner.fold.numbered import is_enum
+from pruner.fold.residual import Unit
+from pruner.model.ir import Expr, Stmt
+
+if TYPE_CHECKING:
+    from pruner.graph.live import Marker
+    from pruner.graph.module import Item, ModuleState
+
+Use = tuple[str, int, str, str]  # node, position, dropped name, rule
+_PLAIN = (str, bytes, list, dict, set, tuple, int, float, object, BaseException, io.TextIOWrapper, threading.Thread)
+_EVERYWHERE = frozenset(name for kind in _PLAIN for name in dir(kind))  # said of files and texts as well
+
+
+class Gone:
+    """Collects while marking goes on, answers when it has ended."""
+
+    def __init__(self, marker: Marker) -> None:
+        self.marker = marker
+        self._own: dict[Use, None] = {}
+        self._early: list[tuple[str, str, int, str]] = []  # module, node, position, name that is used at import
+
+    # -- collecting ---------------------------------------------------------------------------
+
+    def item(self, module: str, node: str, item: Item, unit: Unit) -> None:
+        """A live item of a module's first level."""
+        if not item.in_try:
+            self._used(module, node, item.stmt, unit)
+
+    def method(self, module: str, node: str, owner: str, stmt: Stmt, unit: Unit) -> None:
+        """A live method of a class."""
+        for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
+            if chain[0] == "v" and chain[1] in ("self", "cls") and chain[2] and chain[2][0][0] == ".":
+                name = f"{owner}.{chain[2][0][1:]}"
+                rule = self.marker.drops.member(module, name)
+                if rule:
+                    self._own[node, pos, f"{module}.{name}", rule] = None
+        self._used(module, node, stmt, unit)
+
+    def body(self, module: str, state: ModuleState) -> None:
+        """A module's own body: what it calls for its own sake."""
+        for stmt in state.calls:
+            self._used(module, module, stmt, state.unit)
+
+    def _used(self, module: str, node: str, s: Stmt, unit: Unit) -> None:
+        later = self._later(module)
+        if s[0] == "def":
+            parts: tuple[Any, ...] = (s[4], () if later else s[5])
+        elif s[0] == "class":
+            parts = (s[4], s[6], tuple(inner for inner in s[7] if inner[0] != "def"))
+        else:
+            parts = (s[4],) if s[0] == "=" and later else s[3:]
+        roots = set(_roots(parts))
+        if roots:
+            roots &= {c[1] for c in unit.remains.chains if c[0] == "n"}
+            self._early += [(module, node, s[1], root) for root in sorted(roots)]
+
+    def _later(self, module: str) -> bool:
+        """Are annotations of the module not evaluated?"""
+        summary = self.marker.out.states[module].summary
+        return any(s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in summary.body)
+
+    # -- answers --------------------------------------------------------------------------------
+
+    def uses(self) -> list[Use]:
+        """Every use that was found, once."""
+        found = dict(self._own)
+        for module, members in self.marker.drops.members.items():
+            for name, rule in members.items():
+                for use in self._member(module, name, rule):
+                    found[use] = None
+        for module, node, pos, root in self._early:
+            for use in self._stand_in(module, node, pos, root):
+                found[use] = None
+        return list(found)
+
+    def _member(self, module: str, name: str, rule: str) -> Iterator[Use]:
+        owner, _, member = name.partition(".")
+        marker = self.marker
+        state = marker.out.states.get(module)
+        items = [i for i in state.names.get(owner, ()) if i.kind == "class" and i.live] if state is not None else []
+        if not items or any(
+            is_enum(i.stmt, lambda root, path: marker.world.canonical(module, root, path)) for i in items
+        ):
+            return
+        body = items[0].stmt[7]
+        if member not in items[0].stmt[8] or any(s[0] == "=" and s[5] == ":" and s[3][0][1] == member for s in body):
+            return  # it is not there, or it is a field and stays
+        special = member.startswith("__") and member.endswith("__")
+        if not special and (member not in marker.names_used or member in _EVERYWHERE):
+            return
+        place = marker.named_by(member)
+        if special:
+            yield f"{module}:{owner}", items[0].stmt[1], f"{module}.{name}", rule
+        elif self._meant(module, owner, member):
+            yield place[0] or f"{module}:{owner}", place[1], f"{module}.{name}", rule
+
+    def _meant(self, module: str, owner: str, member: str) -> bool:
+        """Has no other live class the member, or one above or below it?"""
+        own = f"{module}.{owner}"
+        others = False
+        for other, state in self.marker.out.states.items():
+            for item in state.items:
+                place = f"{other}.{item.names[0]}" if item.kind == "class" and item.live else own
+                if place != own and member in item.stmt[8]:
+                    others = True
+                    if own in self._above(other, item.stmt) or place in self._above_of(module, owner):
+                        return True
+        return not others
+
+    def _above_of(self, module: str, owner: str) -> set[str]:
+        found: set[str] = set()
+        for store in self.marker.world.stores(module, owner):
+            if store.kind == "class":
+                found |= self._above(module, store.stmt)
+        return found
+
+    def _above(self, module: str, stmt: Stmt, seen: frozenset[str] = frozenset()) -> set[str]:
+        """The classes of the tree that a class derives from, as ``pkg.mod.Class``."""
+        found: set[str] = set()
+        for base in stmt[5]:
+            name = self.marker.world.canonical(module, base[1], base[2]) if base[0] == "n" else ""
+            split = self.marker.table.split(name)
+            if split is None or not split[1] or name in seen:
+                continue
+            found.add(name)
+            for store in self.marker.world.stores(split[0], split[1]):
+                if store.kind == "class":
+                    found |= self._above(split[0], store.stmt, seen | {name})
+        return found
+
+    def _stand_in(self, module: str, node: str, pos: int, root: str) -> Iterator[Use]:
+        stand_ins = self.marker.out.stand_ins.get(module, {})
+        items = self.marker.out.states[module].names.get(root, ())
+        gone = [stand_ins.get((i.stmt[1], i.index)) for i in items if i.kind == "import"]
+        if gone and len(gone) == len(items) and all(gone):
+            for dropped in gone:
+                if dropped is not None:
+                    yield node, pos, *dropped
+
+
+def _roots(part: Any) -> Iterator[str]:
+    """Global names that are called, read an attribute of or subscripted, lambdas and functions excluded."""
+    stack = [part]
+    while stack:
+        e: Expr = stack.pop()
+        if not isinstance(e, tuple) or not e:
+            continue
+        if e[0] == "f" and e[2:] != ("c",):
+            continue
+        if e[0] == "def" and len(e) == 7:
+            stack += [e[4], e[5]]
+            continue
+        if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
+            if e[2]:
+                yield e[1]
+            continue
+        if e[0] == "k" and len(e) == 4 and e[1][0] == "n":
+            yield e[1][1]
+        stack += e

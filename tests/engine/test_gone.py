@@ -1,0 +1,100 @@
+"""What rules drop and live code still asks for, where the name alone does not tell: a finding, never a silent error.
+
+Each row: a program, what is dropped, and the codes of the findings; without a finding it runs as before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.program import prune, rules_text, same_behaviour
+from tests.engine.test_enum_numbers import judged
+
+BASE = "class B:\n    def h(self):\n        return 0\n\n\n"
+MADE = "class A:\n    def h(self):\n        return 1\n\n    def j(self):\n        return 2\n\n\n"
+ENUM = "import enum\n\n\nclass M(enum.Enum):\n    A = 1\n    HIP = 2\n"
+USED = {
+    "a method that is called": (MADE + "def f(k=0):\n    return A().h() if k else A().j()\n", "app:A.h", ["PR220"]),
+    "a method of which one above answers": (
+        BASE + "class A(B):\n    def h(self):\n        return 1\n\n\ndef f():\n    return A().h()\n", "app:A.h", ["PR220"],
+    ),
+    "a method that super() asks for": (
+        BASE + "class A(B):\n    def h(self):\n        return super().h() + 1\n\n\ndef f():\n    return A().h()\n", "app:B.h", ["PR220"],
+    ),
+    "a method that Python calls": (
+        "class A:\n    def __init__(self):\n        self.x = 1\n\n\ndef f():\n    return vars(A())\n", "app:A.__init__", ["PR220"],
+    ),
+    "a method that an abstract class asks for": (
+        "import abc\n\n\nclass B(abc.ABC):\n    @abc.abstractmethod\n    def h(self):\n        pass\n\n\n"
+        "class A(B):\n    def h(self):\n        return 1\n\n\ndef f():\n    return type(A()).__name__\n", "app:A.h", ["PR220"],
+    ),
+    "a value of a class, by its instance": (
+        "class A:\n    X = 1\n    Y = 2\n\n\ndef f():\n    return A().Y, getattr(A(), 'X', None)\n", "app:A.X", ["PR220"],
+    ),
+    "a member of an enum, by another member": (
+        ENUM + "\n    def is_hip(self):\n        return self is self.HIP\n\n\ndef f():\n    return M.A.is_hip()\n", "app:M.HIP", ["PR220"],
+    ),
+    "a field": (
+        "from dataclasses import dataclass\n\n\n@dataclass\nclass A:\n    a: int = 1\n    b: int = 2\n\n\n"
+        "def f():\n    return A(5, 6)\n", "app:A.a", ["PR243"],
+    ),
+    "a member that another is made of": (ENUM + "    ALL = [A, HIP]\n\n\ndef f():\n    return M.A.value\n", "app:M.HIP", ["PR243"]),
+    "a member that is bound with others": (
+        "import enum\n\n\nclass M(enum.Enum):\n    A, HIP, B = range(3)\n\n\ndef f():\n    return M.B.value\n", "app:M.HIP", ["PR243"],
+    ),
+    "a member that is counted": (
+        "import enum\n\n\nclass M(enum.Enum):\n    A = ()\n    HIP = ()\n    B = ()\n\n    def __new__(cls):\n"
+        "        o = object.__new__(cls)\n        o._value_ = len(cls.__members__) + 1\n        return o\n\n\n"
+        "def f():\n    return M.B.value\n", "app:M.HIP", ["PR220"],
+    ),
+    "what is called while modules load": ("from opt import make\n\nX = make()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
+    "what is asked while modules load": ("from opt import Hip\n\nSIZE = Hip.SIZE\n\n\ndef f():\n    return SIZE\n", "opt", ["PR220"]),
+    "a default": ("from opt import make\n\n\ndef g(x=make()):\n    return x\n\n\ndef f():\n    return g(1)\n", "opt", ["PR220"]),
+    "a call for its own sake": ("from opt import make\n\nmake()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
+}  # fmt: skip
+UNUSED = {
+    "a method of a name that another class has": (
+        MADE + "class O:\n    def h(self):\n        return 5\n\n\ndef f():\n    return O().h(), A().j()\n", "app:A.h",
+    ),
+    "a method that nobody names": (MADE + "def f():\n    return A().j()\n", "app:A.h"),
+    "what a lambda asks": ("from opt import make\n\nT = {'a': lambda: make(), 'b': 1}\n\n\ndef f():\n    return T['b']\n", "opt"),
+    "what stands in a try": (
+        "from opt import make\n\ntry:\n    X = make()\nexcept ImportError:\n    X = 1\n\n\ndef f():\n    return X\n", "opt",
+    ),
+    "what a function asks": ("from opt import make\n\n\ndef g():\n    return make()\n\n\ndef f():\n    return 1\n", "opt"),
+    "an annotation that is put off": (
+        "from __future__ import annotations\nfrom opt import Hip\n\n\ndef g(x: Hip.Inner = None):\n    return x\n\n\ndef f():\n    return g()\n", "opt",
+    ),
+    "a submodule beside another": ("import pk.hip\nimport pk.cuda\n\n\ndef f():\n    return pk.cuda.N\n", "pk.hip"),
+    "a submodule of __all__": ("from pk import *\n\n\ndef f():\n    return cuda.N\n", "pk.hip"),
+    "a definition that is registered, in a root": (
+        "REG = {}\n\n\ndef register(name):\n    def keep(cls):\n        REG[name] = cls\n        return cls\n\n    return keep\n\n\n"
+        "@register('hip')\nclass H:\n    pass\n\n\n@register('cuda')\nclass C:\n    pass\n\n\ndef f():\n    return REG['cuda'].__name__\n", "app.REG[hip]",
+    ),
+}  # fmt: skip
+MORE = {
+    "opt.py": "class Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
+    "pk/__init__.py": "__all__ = ['hip', 'cuda']\n",
+    "pk/hip.py": "N = 1\n",
+    "pk/cuda.py": "N = 2\n",
+}
+RUN = "import app\nRESULT = app.f()"
+
+
+@pytest.mark.parametrize("name", USED)
+def test_a_use_is_a_finding(name: str) -> None:
+    text, drop, codes = USED[name]
+    assert prune({"app.py": text, **MORE}, drop=[drop]).findings == codes
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_what_nobody_uses_goes(name: str, tmp_path: Path) -> None:
+    text, drop = UNUSED[name]
+    rules = rules_text({}, ["app"], [drop])
+    made = prune({"app.py": text, **MORE}, rules=rules)
+    assert made.findings == []
+    if "try" not in name:  # there it fails as a missing package does
+        same_behaviour(made, RUN)
+    assert judged(made.files, made.before, rules, tmp_path) == "passed"
