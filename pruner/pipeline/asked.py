@@ -114,7 +114,7 @@ class _Work:
                 # What the object has when all is done: None there is no "not asked", and not what the fact says.
                 own = guard.where == "after" and len(chain) == 1 and subject.endswith(f".{chain[0]}")
                 if own and isinstance(values, list) and all(values):
-                    values = [*values, ...]
+                    values = tuple(values)
             self.found.rules.add(rule)
             return chain, label, values, lifted, rule
         domain = self._domain(ask)
@@ -294,15 +294,15 @@ def _steps(node: ast.expr) -> tuple[str, list[Any]] | None:
     return (inner[0], [*inner[1], ("()", arguments, keywords)]) if inner else None
 
 
-def _together(facts: list[Fact]) -> list[Any] | tuple[int | None, int | None]:
-    """What all facts on one subject allow: values, or (lowest, highest)."""
+def _together(facts: list[Fact]) -> list[Any] | dict[str, int | None]:
+    """What all facts on one subject allow: values, or the ends of a range."""
     ranges = [f.values for f in facts if isinstance(f.values, Range)]
     lows = [r.low for r in ranges if r.low is not None]
     highs = [r.high for r in ranges if r.high is not None]
     low, high = max(lows, default=None), min(highs, default=None)
     named = [f.values for f in facts if not isinstance(f.values, Range)]
     if not named:
-        return low, high
+        return {"min": low, "max": high}
     kept = [v for v in named[0] if all(any(type(v) is type(w) and v == w for w in row) for row in named[1:])]
     return [v for v in kept if not ranges or _within(v, low, high)]
 

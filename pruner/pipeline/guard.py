@@ -28,7 +28,7 @@ FACTS = @FACTS@
 GONE = @GONE@
 
 # guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule));
-# beside allowed values, or (lowest, highest), the domain is what to lift; with ... among them None is asked for as well.
+# beside allowed values the domain is what to lift; a tuple of them: None is asked for as well; {"min": .., "max": ..}: a range.
 GUARDS = @GUARDS@
 @RUNTIME@
 
@@ -165,9 +165,9 @@ def _others(label, value):
 
 
 def _among(value, allowed):
-    """Is it one of the values, of the same type, or between the two?"""
-    if isinstance(allowed, tuple):
-        low, high = allowed
+    """Is it one of the values, of the same type, or in the range?"""
+    if isinstance(allowed, dict):
+        low, high = allowed["min"], allowed["max"]
         return type(value) is int and (low is None or value >= low) and (high is None or value <= high)
     return any(type(value) is type(one) and value == one for one in allowed)
 
@@ -182,7 +182,7 @@ def _read(value, chain):
 
 def _strict(subject, chain, allowed):
     """Is it an attribute that the object has, and of which a fact speaks that None contradicts?"""
-    return isinstance(allowed, list) and ... in allowed and hasattr(subject, chain[0])
+    return isinstance(allowed, tuple) and hasattr(subject, chain[0])
 
 
 def _each(value, strict=False):
@@ -203,6 +203,8 @@ def _check_facts():
         known, value = _ask(root, steps)
         if not known:
             continue
+        if isinstance(values, tuple):
+            values = {"min": values[0], "max": values[1]}
         if not _among(value, values):
             raise _quiet(
                 RefusedByPrune(
@@ -237,10 +239,10 @@ def _ask(root, steps):
 
 
 def _say(values):
-    if isinstance(values, tuple):
-        low, high = values
+    if isinstance(values, dict):
+        low, high = values["min"], values["max"]
         return f"at most {high}" if low is None else f"at least {low}" if high is None else f"from {low} to {high}"
-    return " or ".join(repr(one) for one in values if one is not ...)
+    return " or ".join(repr(one) for one in values)
 
 
 def _quiet(error):

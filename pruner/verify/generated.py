@@ -23,7 +23,7 @@ from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.wholefiles import is_guard_file
 
 # Of the module's text with every table empty: tests/verify/test_generated.py says when it is another.
-CODE = "af6cfcdbd0e57e4b013657bde433d9725ec6f85e0fa0a5f93f705ed50d98e505"
+CODE = "efbca4448819fe50838d8615989b9950b816c58cf40fb0577e811689e561baea"
 TABLES = ("RULES", "FACTS", "GONE", "GUARDS", "DIGEST", "MARKS", "COMMAND")
 Rows = Iterator[str]
 
@@ -101,7 +101,10 @@ class Generated:
             guard = known[key]
             if (facts, http, tuple(chain)) != (guard.facts, guard.http, guard.chain):
                 yield f"GUARDS has {key} ask otherwise than the rules say"
-            have, want = list(map(_row, questions)), [self._question(guard, ask) for ask in guard.asks]
+            have, want = (
+                list(map(_row, questions)),
+                [self._question(guard, ask, {row[4] for row in questions}) for ask in guard.asks],
+            )
             if not guard.rule:  # made of facts, in the order of their own
                 have, want = sorted(have, key=repr), sorted(want, key=repr)
             if have != want:
@@ -111,21 +114,24 @@ class Generated:
         for domain in sorted(asked ^ gone.keys()):
             yield f"GONE has {domain}, which no guard asks" if domain in gone else f"GONE lacks {domain}"
 
-    def _question(self, guard: Guarded, ask: Asked) -> tuple[Any, ...]:
+    def _question(self, guard: Guarded, ask: Asked, told: set[str]) -> tuple[Any, ...]:
         chain = () if ask.chain == "." else tuple(ask.chain.split("."))
         label = chain[-1] if chain else (guard.chain[-1] if guard.chain else guard.parameter)
         rule = guard.rule or guard.key.rpartition("/")[0]
         if ask.kind == "values":
-            return chain, label, _typed(ask.names), "", rule
+            return chain, label, _allowed(ask.names), "", rule
         if ask.kind != "fact":
             return chain, label, None, f"{ask.kind} of {self._domain(ask)}", rule
         subject = str(ask.names[0])
         values = self.stated.facts.get(subject, self.stated.late.get(subject))
-        if values is None or isinstance(values, Range):
+        if values is None:
             return chain, label, None, "", rule
         stating = sorted(self.stated.stating.get(subject, ()))
-        lifted = ", ".join(sorted({*stating[:1], *(r for r, text in self.stated.without if text == subject)}))
-        return chain, label, _typed(values), lifted, "".join(stating[:1])
+        stating = [name for name in stating if name in told][:1] or stating[:1]  # of several, whichever it names
+        lifted = ", ".join(sorted({*stating, *(r for r, text in self.stated.without if text == subject)}))
+        own = guard.after and len(chain) == 1 and subject.endswith(f".{chain[0]}")
+        strict = own and not isinstance(values, Range) and all(values)
+        return chain, label, _allowed(values, strict), lifted, "".join(stating)
 
     def _domain(self, ask: Asked) -> str:
         names = list(map(str, ask.names))
@@ -268,6 +274,15 @@ def _typed(values: Iterable[Any]) -> list[tuple[str, Any]]:
     return sorted(((type(value).__name__, value) for value in values), key=repr)
 
 
+def _allowed(values: Any, strict: bool = False) -> tuple[str, Any]:
+    """A range by its ends; values in no order, and whether None is asked for as well."""
+    if isinstance(values, dict):
+        return "range", (values.get("min"), values.get("max"))
+    if isinstance(values, Range):
+        return "range", (values.low, values.high)
+    return "values and None" if strict else "values", _typed(values)
+
+
 def _same(values: Any, stated: Any) -> bool:
     if isinstance(stated, Range):
         return isinstance(values, tuple) and values == (stated.low, stated.high)
@@ -275,7 +290,12 @@ def _same(values: Any, stated: Any) -> bool:
 
 
 def _row(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (tuple(row[0]), row[1], _typed(row[2]) if row[2] is not None else None, *row[3:])
+    return (
+        tuple(row[0]),
+        row[1],
+        _allowed(row[2], isinstance(row[2], tuple)) if row[2] is not None else None,
+        *row[3:],
+    )
 
 
 def _first(have: list[Any], want: list[Any]) -> str:

@@ -6,6 +6,9 @@ import re
 
 import pytest
 
+from pruner.pipeline.without import of_entry, of_module
+from pruner.policy import load
+from tests.conftest import HERE
 from tests.engine.program import Pruned, prune, run
 
 FILES = {
@@ -258,3 +261,42 @@ def test_a_model_comes_back_with_what_another_walk_has_for_it() -> None:
     assert made.findings == [] and {"app/eyes/near.py", "app/models/sees.py"} <= made.files.keys()
     other = run(coming().files, "from app.serve import check\ncheck('auto', 'Blind')")["raised"]
     assert "app.eyes" not in other and "lift" not in other
+
+
+MODELS = {
+    "sglang.srt.models.qwen3_next": {
+        "deepseek.family.attention", "deepseek.family.attributes", "deepseek.family.state-space",
+        "deepseek.family.state-space-pools", "deepseek.drop.state-space", "deepseek.drop.state-space-parts",
+    },
+    "sglang.srt.models.kimi_linear": {"deepseek.family.attention", "deepseek.family.state-space-pools"},
+    "sglang.srt.models.nemotron_h_mtp": {"deepseek.family.attention", "deepseek.family.state-space-pools"},
+    "sglang.srt.models.gpt_oss": {"deepseek.family.sliding-window", "deepseek.drop.sliding-window", "deepseek.family.harmony"},
+    "sglang.srt.models.mllama4": {
+        "deepseek.family.local-attention", "deepseek.family.local-attention.attribute", "deepseek.family.sliding-window",
+    },
+    "sglang.srt.models.llama_embedding": {"deepseek.family.generation"},
+    "sglang.srt.models.qwen2_rm": {"deepseek.family.generation"},
+    "sglang.srt.models.bert": {"deepseek.family.generation"},
+}  # fmt: skip
+FOREIGN = {
+    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[mori]": {"nvidia.hip", "nvidia.aiter.backends"},
+    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[ascend_tp]": {"nvidia.npu", "nvidia.npu.backends"},
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[aiter]": {"nvidia.hip"},
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[intel_amx]": {"nvidia.amx"},
+    "sglang.srt.server_args.QUANTIZATION_CHOICES[quark_mxfp4]": {"nvidia.hip"},
+}
+
+
+@pytest.mark.parametrize("module", MODELS)
+def test_a_model_is_left_without_what_its_facts_fold(module: str) -> None:
+    """It was kept in one step and refused at its start by a fact, whose rule was another step."""
+    policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
+    assert set(of_module(policy, module)) >= MODELS[module]
+
+
+@pytest.mark.parametrize("entry", FOREIGN)
+def test_a_choice_of_another_vendor_is_left_without_its_vendor(entry: str) -> None:
+    """``keep: MOE_A2A_BACKEND_CHOICES[mori]`` gave a build that took the choice and ran without it."""
+    policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
+    table, _, key = entry.rstrip("]").partition("[")
+    assert set(of_entry(policy, table, key)) >= FOREIGN[entry]

@@ -18,7 +18,13 @@ rules:
   - {id: t.root, because: It starts here., root: [sglang.app]}
   - id: t.facts
     because: So it is.
-    assume: {sglang.plat.is_hip(): false, sglang.plat.device(): cuda, "sglang.plat.level('a', most=2)": {min: 1, max: 3}}
+    assume:
+      sglang.plat.is_hip(): false
+      sglang.plat.device(): cuda
+      "sglang.plat.level('a', most=2)": {min: 1, max: 3}
+      sglang.conf.Args.size: {min: 2}
+      sglang.conf.Args.kind: [big, small]
+  - {id: t.more, because: So it is as well., assume: {sglang.conf.Args.kind: [big, odd]}}
   - id: t.late
     because: So it is when it is made.
     optional: true
@@ -39,6 +45,10 @@ rules:
           size.name: {values: [small, 3, true]}
           model: {classes: sglang.models, attribute: EntryClass}
       - {at: sglang.app:show, digest: print}
+      - at: sglang.conf:Args.__init__
+        where: after
+        of: self
+        ask: {size: {fact: sglang.conf.Args.size}, kind: {fact: sglang.conf.Args.kind}}
       - {at: sglang.app:ask, of: args.more, http: true, where: after, ask: {device: {fact: sglang.plat.device()}}}
 """
 FILES = {
@@ -52,7 +62,7 @@ FILES = {
     "sglang/models/__init__.py": "",
     "sglang/models/one.py": "class One:\n    pass\n\n\nEntryClass = One\n",
     "sglang/models/two.py": "class Two:\n    pass\n\n\nEntryClass = [Two]\n",
-    "sglang/conf.py": "KINDS = {'a': 1, 'b': 2, 'c': 3}\n\n\nclass Args:\n    mode = 'x'\n\n    def resolve(self):\n        self.mode = 'y'\n",
+    "sglang/conf.py": "KINDS = {'a': 1, 'b': 2, 'c': 3}\n\n\nclass Args:\n    mode = 'x'\n\n    def __init__(self):\n        self.size, self.kind = 3, 'big'\n\n    def resolve(self):\n        self.mode = 'y'\n",
     "sglang/app.py": """\
 import importlib
 
@@ -69,7 +79,8 @@ def serve(args):
 
 
 def show():
-    return Args().resolve()
+    args = Args()
+    return args.resolve(), args.size > 1, args.kind == "big"
 
 
 def ask(args):
