@@ -12,7 +12,8 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from pruner.model.ir import Block, Expr, Stmt
+from pruner.model.ir import Block, Expr, Stmt, constants
+from pruner.scan import own
 from pruner.scan.statements import StatementLowering
 
 FORMAT = 10  # part of every cache key: change it when the lowered form changes
@@ -76,6 +77,9 @@ def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> 
     if b":=" in lowered:
         summary.walrus = True
         indexer.walrus(summary.body)
+    if any(mark in lowered for mark in own.MARKS):
+        for name in own.stored(summary.body):
+            summary.rebinds.setdefault(name, []).append(())
     return summary
 
 
@@ -85,6 +89,13 @@ def _reads_all(part: Any) -> bool:
     if part[0] == "n" and len(part) == 3 and part[1] == "__all__":
         return True
     return any(_reads_all(p) for p in part if isinstance(p, tuple))
+
+
+def _vars(e: Expr) -> list[tuple[str, tuple[str, ...]]]:
+    """The object of ``vars(flags)``."""
+    if e[0] == "k" and e[1] == ("n", "vars", ()) and len(e[2]) == 1 and e[2][0][0] == "n":
+        return [(e[2][0][1], e[2][0][2])]
+    return []
 
 
 class _Indexer:
@@ -136,7 +147,12 @@ class _Indexer:
             elif target[0] == "s":
                 e = target[1]
                 if e[0] == "n" and e[2]:
-                    self.out.part_stores.append((e[1], e[2], guards, s[1]))
+                    keyed = e[2][-2:-1] == (".__dict__",) and e[2][-1][0] == "["  # flags.__dict__["FLAG"] = 1
+                    path = (*e[2][:-2], f".{constants(e[2][-1])[0]}") if keyed else e[2]
+                    self.out.part_stores.append((e[1], path, guards, s[1]))
+                elif e[0] == "o" and len(e[1]) == 2 and e[1][1][0] == "c":
+                    for root, path in _vars(e[1][0]):  # vars(flags)["FLAG"] = 1
+                        self.out.part_stores.append((root, (*path, f".{e[1][1][1]}"), guards, s[1]))
             elif not inside:
                 self.store(target[1], Store(kind, guards, s), inside)
 
@@ -153,6 +169,18 @@ class _Indexer:
             name = e[2][1]
             step = f".{name[1]}" if name[0] == "c" else ".*"
             self.out.part_stores.append((e[2][0][1], (*e[2][0][2], step), guards, s[1]))
+        if e[0] == "k" and e[1][0] == "n" and e[1][2][-2:] == (".__dict__", ".update"):
+            self.given(e[1][1], e[1][2][:-2], e, guards, s)
+        elif e[0] == "k" and e[1][0] == "x" and e[1][2] == (".update",):
+            for root, path in _vars(e[1][1]):
+                self.given(root, path, e, guards, s)
+
+    def given(self, root: str, path: tuple[str, ...], e: Expr, guards: Guards, s: Stmt) -> None:
+        """``flags.__dict__.update(FLAG=1)``, ``vars(flags).update({"FLAG": 1})``."""
+        names = [name for name, _ in e[3] if name is not None]
+        keys = [key for argument in e[2] if argument[0] == "d" for key, _ in argument[1] if key is not None]
+        names += [key[1] for key in keys if key[0] == "c" and isinstance(key[1], str)]
+        self.out.part_stores += [(root, (*path, f".{name}"), guards, s[1]) for name in names]
 
     def _def(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.name(s[3], "def", guards, s, inside)

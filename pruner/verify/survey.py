@@ -12,6 +12,7 @@ import re
 from pruner.verify.coded import RUN
 from pruner.verify.held import lookups
 from pruner.verify.names import Import, module_names
+from pruner.verify.ownnames import in_dictionary
 from pruner.verify.record import DOTTED, Survey
 from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.walker import Walker
@@ -36,7 +37,7 @@ def survey(
     result.stars = tuple(names.stars)
     listed = literal_all(names)
     result.listed = frozenset(listed) if listed is not None else None
-    result.rebound = frozenset(name for name, lines in names.rebound.items() if lines)
+    result.rebound = frozenset(name for name, lines in names.rebound.items() if lines) | in_dictionary(parsed, data)
     roots = {row.bound for row in names.imports}
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
     roots |= RUN

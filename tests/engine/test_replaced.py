@@ -5,9 +5,12 @@ What must still fold stands below, so that keeping everything would not pass.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.engine.program import prune, same_behaviour
+from tests.engine.program import prune, rules_text, same_behaviour
+from tests.engine.test_enum_numbers import judged
 
 ASK = 'def ask():\n    return "hip" if is_hip() else "cuda"\n'
 FLAGS = "from plat import is_hip\n\nFLAG = is_hip()\n\n\ndef pred():\n    return is_hip()\n"
@@ -83,3 +86,40 @@ def test_a_count_that_a_function_keeps_is_its_own() -> None:
     result = prune({"app.py": app})
     same_behaviour(result, RUN)
     assert "return 1" not in result["app.py"]
+
+
+OWN = {
+    "update": "globals().update(FLAG=True)\n",
+    "update with a dictionary": "globals().update({'FLAG': True})\n",
+    "vars": "vars()['FLAG'] = True\n",
+    "locals": "locals()['FLAG'] = True\n",
+    "setdefault of what is taken out": "globals().pop('FLAG')\nglobals().setdefault('FLAG', True)\n",
+    "setattr": "import sys\n\nsetattr(sys.modules[__name__], 'FLAG', True)\n",
+    "its dictionary": "import sys\n\nsys.modules[__name__].__dict__['FLAG'] = True\n",
+    "itself": "import sys\n\nsys.modules[__name__].FLAG = True\n",
+    "exec": "exec('FLAG = True')\n",
+    "in a function": "def on():\n    globals().update(FLAG=True)\n\n\non()\n",
+}
+OTHER = {
+    "its dictionary": "flags.__dict__['FLAG'] = True",
+    "update": "flags.__dict__.update(FLAG=True)",
+    "vars": "vars(flags)['FLAG'] = True",
+    "update of vars": "vars(flags).update({'FLAG': True})",
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_flag_that_the_dictionary_of_its_module_gives(name: str, tmp_path: Path) -> None:
+    app = f"from plat import is_hip\n\nFLAG = is_hip()\n{OWN[name]}\n\ndef f():\n    return 'on' if FLAG else 'off'\n"
+    result = prune({"app.py": app})
+    assert same_behaviour(result, RUN)["result"] == "'on'"
+    wrong = {"app.py": result.before["app.py"].replace(b"'on' if FLAG else 'off'", b"'off'")}
+    rules = rules_text({"is_hip()": False}, ["app", "plat"])
+    assert judged(result.before | wrong, result.before, rules, tmp_path) == "refuted"
+
+
+@pytest.mark.parametrize("name", OTHER)
+def test_a_flag_that_the_dictionary_of_another_module_gives(name: str) -> None:
+    app = f"import flags\n\n\ndef f():\n    {OTHER[name]}\n    return 1 if flags.FLAG else 2\n"
+    result = prune({"app.py": app, **MORE})
+    assert same_behaviour(result, RUN)["result"] == "1"
