@@ -328,6 +328,8 @@ class _Quiet:
         if tag == "raise":
             return all(self.expr(p) for p in s[3])
         if tag == "=":
+            if s[5] == "+" and s[4][0] != "c":
+                return False  # def register(f, table=TABLE): table += [f]
             return self.expr(s[4]) and all(t[0] == "v" or (t[0] == "s" and t[1][0] == "v") for t in s[3])
         if tag == "def":
             return not self.inner or _Quiet(self.world, self.module, self.inner - 1, self.depth).block(s[6][2])

@@ -24,6 +24,7 @@ _OBJECTS = (
     "dir",
 )  # vars(x) has no methods unless x is a class
 _MAKERS = ("__new__", "__init__", "__prepare__")
+_ABOVE = frozenset({".__mro__", ".__bases__", ".mro"})
 LISTERS = frozenset((*_OBJECTS, "vars"))
 LISTING_STEPS = frozenset((*(f".{name}" for name in _OBJECTS), ".__dict__"))
 
@@ -51,11 +52,26 @@ class Listing:
                     self._family(module, owner)
         if "__dict__" in remains.attributes and any(_is_type(e) for e in remains.calls):
             self._family(module, owner)
+        self._ancestors(module, owner, remains)
         for e in remains.calls:
             if e[0] == "k" and e[1][0] == "n" and e[2]:
                 name = e[1][2][-1][1:] if e[1][2] else e[1][1]
                 if name in LISTERS:
                     self._listed(module, owner, name, e[2][0], remains.chains)
+
+    def _ancestors(self, module: str, owner: str, remains: Remains) -> None:
+        """``for c in type(self).__mro__: vars(c)``: what is listed is not what its name says."""
+        named = [(t, r, path) for t, r, path in remains.chains if not _ABOVE.isdisjoint(s.rstrip("(") for s in path)]
+        called = any(_callee(e) == "getmro" for e in remains.calls)
+        if not named and not called and {name[1:] for name in _ABOVE}.isdisjoint(remains.attributes):
+            return
+        asks = "__dict__" in remains.attributes or any(".__dict__" in path for _, _, path in remains.chains)
+        if not asks and not any(_callee(e) in LISTERS for e in remains.calls):
+            return
+        self._family(module, owner)
+        for tag, root, path in remains.chains:
+            if tag == "n":
+                self._named(module, root, tuple(step for step in path if step not in _ABOVE))
 
     def _listed(self, module: str, owner: str, name: str, what: Expr, chains: list[Expr]) -> None:
         if what[0] == "n":
@@ -177,6 +193,13 @@ class Listing:
         for item in state.names.get(name, ()) if state is not None else ():
             if item.kind == "class":
                 self.marker.all_methods(module, item)
+
+
+def _callee(e: Expr) -> str:
+    """The last name of what is called."""
+    if e[0] != "k" or e[1][0] != "n":
+        return ""
+    return str(e[1][2][-1][1:] if e[1][2] else e[1][1])
 
 
 def _is_type(e: Expr) -> bool:

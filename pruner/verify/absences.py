@@ -17,7 +17,7 @@ from pruner.verify.entered import Entered
 from pruner.verify.guards import guarded, is_guard
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
-from pruner.verify.names import module_names, resolver
+from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.nodes import walk
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.shape import Definition, reads
@@ -142,6 +142,9 @@ class Absences:
                     self.result.unread.append((self.module, target, symbol, item.line))
                 if scope.kind != "function" and not dropped:
                     self.result.eager.append((self.module, target, symbol, item.line))
+                elif scope.kind == "function" and not dropped and isinstance(scope.node, FUNCTIONS):
+                    lines = (scope.node.lineno, scope.node.end_lineno or scope.node.lineno)
+                    self.result.inner.append((self.module, target, symbol, item.line, lines))
         if scope.kind in ("module", "class"):
             kind = "member" if scope.kind == "class" else _KINDS.get(item.kind, "variable")
             if kind == "member" and isinstance(item.node, ast.AnnAssign):

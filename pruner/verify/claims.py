@@ -41,3 +41,6 @@ class FileResult:
     statements: int = 0  # canonical statements compared
     unread: list[tuple[str, str, str, int]] = field(default_factory=list)  # module, target, symbol, line
     eager: list[tuple[str, str, str, int]] = field(default_factory=list)  # the same, of every import of a body
+    inner: list[tuple[str, str, str, int, tuple[int, int]]] = field(
+        default_factory=list
+    )  # of functions, with their lines

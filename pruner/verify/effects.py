@@ -8,6 +8,7 @@ Blind to effects of importing an outside package.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from pruner.verify.names import FUNCTIONS, resolver, target_names
 from pruner.verify.nodes import children, walk
@@ -42,40 +43,50 @@ class Effects(Purity):
             return False
         return self._no_trace(symbol, call)
 
-    def _no_trace(self, symbol: Symbol, call: bool) -> bool:
+    def _no_trace(self, symbol: Symbol, call: bool, given: frozenset[int | str] = frozenset({0})) -> bool:
+        """Does decorating by this leave no trace? ``given``: which of its arguments is the decorated thing."""
         key = ("trace", symbol[1], symbol[2])
         if key in self._busy:
             return True
         definition = self.world.definition(symbol)
         if isinstance(definition, ast.ClassDef):
-            body = [i for i in definition.body if isinstance(i, ast.FunctionDef) and i.name in ("__init__", "__new__")]
+            names = ("__init__", "__new__", "__call__") if call else ("__init__", "__new__")
+            body = [i for i in definition.body if isinstance(i, ast.FunctionDef) and i.name in names]
             if not self.class_pure(definition, self.module_scope(symbol[1])):
                 return False
+            given = frozenset({1})  # behind self
         elif isinstance(definition, ast.FunctionDef):
             body = [definition]
         else:
             return False
         self._busy.add(key)
         try:
-            return all(self._traceless(item, symbol[1], call) for item in body)
+            return all(self._traceless(item, symbol[1], call and item is definition, given) for item in body)
         finally:
             self._busy.discard(key)
 
-    def _traceless(self, function: ast.FunctionDef, module: str, factory: bool) -> bool:
-        """No store into anything that outlives the call but the arguments themselves.
+    def _traceless(self, function: ast.FunctionDef, module: str, factory: bool, given: frozenset[int | str]) -> bool:
+        """No store into anything that outlives the call but the decorated thing itself.
 
-        ``def route(path): def wrap(fn): ROUTES[path] = fn`` leaves a trace; ``fn.speed = 1`` does not.
+        ``def route(path, table=ROUTES): def wrap(fn): table[path] = fn`` leaves a trace; ``fn.speed = 1`` does not.
         What a returned wrapper does, it does when it is called, not when it decorates; of a factory
         (``@route("/x")``) the returned function is the decorator.
         """
         resolve = resolver(module, self.world.tree.is_package(module))
         scope = function_scope(function, self.module_scope(module), resolve)
-        local = set(scope.bound)
+        decorated = _parameters(function, frozenset() if factory else given)
         nested = {item.name: item for item in walk(function) if isinstance(item, FUNCTIONS) and item is not function}
+        fresh = set(nested) | {n.name for n in walk(function) if isinstance(n, ast.ClassDef)}
+        stored: dict[str, list[ast.expr | None]] = {}
         run: list[ast.AST] = list(function.body)
         done = 0
         while done < len(run):
             for node in _own(run[done]):
+                for name, value in _stores(node):
+                    stored.setdefault(name, []).append(value)
+                if factory and isinstance(node, ast.Return) and isinstance(node.value, ast.Lambda):
+                    run.append(node.value.body)  # `return lambda fn: TABLE.setdefault(name, fn)`
+                    decorated |= {argument.arg for argument in node.value.args.args[:1]}
                 given_back = isinstance(node, ast.Return) and isinstance(node.value, ast.Name)
                 name = node.value.id if given_back else getattr(node, "id", "")  # type: ignore[attr-defined]
                 item = nested.get(name)
@@ -87,32 +98,43 @@ class Effects(Purity):
                     continue  # this Name is the one of the return statement
                 del nested[name]
                 run.extend(item.body)
-                local |= function_scope(item, scope, resolve).bound
+                decorated |= _parameters(item, frozenset({0})) if given_back else set()
             done += 1
-        return all(self._step(node, scope, local) for root in run for node in _own(root))
+        # `table = TABLE` is another name of what outlives the call; `out = []` and `new = wraps(fn)(inner)` are of this call.
+        fresh |= {name for name, values in stored.items() if all(map(_made_here, values))}
+        mine = _Mine(decorated, fresh - {"cls"})
+        return all(self._step(node, scope, mine) for root in run for node in _own(root))
 
-    def _step(self, node: ast.AST, scope: Scope, local: set[str]) -> bool:
+    def _step(self, node: ast.AST, scope: Scope, mine: _Mine) -> bool:
         if isinstance(node, ast.Global):
             return False
         if isinstance(node, ast.Assign | ast.AugAssign):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Subscript | ast.Attribute):
-                    root = _root(target)
-                    if root is None or root not in local or root == "cls":
-                        return False
+                if isinstance(target, ast.Subscript | ast.Attribute) and not mine.owns(target):
+                    return False
+                if isinstance(node, ast.AugAssign) and isinstance(target, ast.Name) and target.id not in mine.fresh:
+                    if not isinstance(node.value, ast.Constant | ast.JoinedStr):
+                        return False  # table += [fn]
         if not isinstance(node, ast.Call):
             return True
         if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS:
             root = _root(node.func)
-            if root is None or root not in local or root in ("cls", "self"):
+            if root is None or root not in mine.fresh or not isinstance(node.func.value, ast.Name):
                 return False
-        if any(isinstance(a, ast.Name) and a.id in local for a in node.args):
+        handed = frozenset(
+            [i for i, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id in mine.decorated | mine.fresh]
+            + [str(k.arg) for k in node.keywords if isinstance(k.value, ast.Name) and k.value.id in mine.decorated]
+        )
+        if handed:
             text = self.chain(node.func, scope)
             symbol = self.symbol(node.func, scope)
             if symbol is not None and symbol[0] == "symbol":
-                return self._no_trace(symbol, False)
+                return self._no_trace(symbol, False, handed)
             if symbol is not None and text is not None:
                 return outside_pure(text) or text.startswith(DECORATORS) or is_pure(self.world.stated, text)
+            root = _root(node.func)
+            # `REG.put(fn)`, `hook(fn)`: nobody knows what that does; `wraps(fn)(inner)` and `inner(fn)` are looked at apart
+            return root is None or root in mine.decorated | mine.fresh
         return True
 
     def class_pure(self, node: ast.ClassDef, scope: Scope) -> bool:
@@ -198,6 +220,68 @@ class Effects(Purity):
                 if name in self.world.tree.modules:
                     follows[name] = None
         return effect, tuple(follows)
+
+
+class _Mine:
+    """Names of what may be stored into: the decorated thing, and what the call itself made."""
+
+    def __init__(self, decorated: set[str], fresh: set[str]) -> None:
+        self.decorated, self.fresh = decorated, fresh
+
+    def owns(self, target: ast.expr) -> bool:
+        """``fn.speed``, ``fn.__dict__["x"]``, ``out[0]``; not ``self.table[name]``, which came from elsewhere."""
+        root = _root(target)
+        if root in self.fresh:
+            return True
+        if (root != "self" and root not in self.decorated) or root == "cls":
+            return False
+        while isinstance(target, ast.Subscript | ast.Attribute) and not isinstance(target.value, ast.Name):
+            target = target.value
+        return isinstance(target, ast.Attribute) and (target.attr.startswith("__") or isinstance(target.ctx, ast.Store))
+
+
+def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef, given: frozenset[int | str]) -> set[str]:
+    """Names of these arguments: by place, or by keyword."""
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    places = {names[i] for i in given if isinstance(i, int) and i < len(names)}
+    return places | {str(name) for name in given if isinstance(name, str)}
+
+
+def _stores(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+    """The names that a statement stores into, with the value where it is one."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Name):
+                yield target.id, node.value
+            else:
+                yield from ((name, None) for name in target_names(target))
+    elif isinstance(node, ast.NamedExpr):
+        yield node.target.id, node.value
+    elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+        yield from ((name, None) for name in target_names(node.target))
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield from ((name, None) for name in target_names(node.optional_vars))
+
+
+def _made_here(value: ast.expr | None) -> bool:
+    """A display, a number, or what a call gives: ``setdefault`` and ``get`` give what a table had."""
+    if isinstance(value, ast.Call):
+        return not (isinstance(value.func, ast.Attribute) and value.func.attr in (*MUTATORS, "get"))
+    return isinstance(
+        value,
+        ast.Constant
+        | ast.JoinedStr
+        | ast.List
+        | ast.Dict
+        | ast.Set
+        | ast.Tuple
+        | ast.ListComp
+        | ast.DictComp
+        | ast.SetComp
+        | ast.Lambda
+        | ast.BinOp
+        | ast.Compare,
+    )
 
 
 def _own(root: ast.AST) -> list[ast.AST]:

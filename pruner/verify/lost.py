@@ -2,12 +2,12 @@
 
 An import statement is a call of the module's body. A module that registers or patches something
 when imported must still be imported by the module that imported it, itself or through others, unless
-a rule drops it: that some other module imports it is not enough, it may be loaded later or in another
+a rule drops it, and by the function that imported it: that some other module imports it is not enough, it may be loaded later or in another
 process. In an import cycle the order of the imports decides who finds whom half loaded, so an import
 there stays although nothing reads it; so does one from outside by which a cycle is entered first.
 
 Blind to what the order of loading changes outside cycles, to which arm of a test in a body runs (what both import counts
-as loaded), and to which process a function runs in that lost an import of its own.
+as loaded), and to which of the imports of one function runs: each is taken to run where another one went.
 """
 
 from __future__ import annotations
@@ -237,8 +237,23 @@ class Lost:
             found |= {name} | self._below(name)
         return found
 
+    def _beside(self, result: FileResult, module: str, lines: tuple[int, int]) -> list[str]:
+        """Modules that a function imports by what did not go of upstream's text, and the output has somewhere."""
+        kept = {(row.target, row.symbol, row.bound) for row in self.output.surveys[result.path].imports if row.lazy}
+        gone = {(target, symbol, line) for target, symbol, line in result.lost}
+        names = self.world.names(module)
+        rows = [row for row in (names.imports if names is not None else ()) if row.lazy and not row.typing]
+        inside = [
+            row
+            for row in rows
+            if lines[0] <= row.line <= lines[1]
+            and (row.target, row.symbol, row.bound) in kept
+            and (row.target, row.symbol or "", row.line) not in gone
+        ]
+        return [name for row in inside for name in self._modules(row.target, row.symbol or "")]
+
     def _loaded(self, results: list[FileResult], effects: Effects) -> None:
-        """What a body's removed import ran is still run by what the same body imports."""
+        """What a removed import of a body ran is still run by what the body imports; one of a function, by that or the function."""
         rows: list[tuple[str, str, set[str], set[str]]] = []  # place, goal, loaded all the same, to look at
         for result in results:
             for module, target, symbol, line in result.eager:
@@ -246,6 +261,14 @@ class Lost:
                 if not goal:
                     continue
                 have = self._have(module)
+                fresh = set(self._modules(target, symbol)) - have
+                if fresh:
+                    rows.append((f"{result.path} (upstream line {line})", goal, have, fresh))
+            for module, target, symbol, line, lines in result.inner:
+                goal = self._kept(target, symbol)
+                if not goal or goal == module:
+                    continue
+                have = self._have(module).union(*map(self._have, self._beside(result, module, lines)))
                 fresh = set(self._modules(target, symbol)) - have
                 if fresh:
                     rows.append((f"{result.path} (upstream line {line})", goal, have, fresh))

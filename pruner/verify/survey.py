@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 
+from pruner.verify.ancestry import listings
 from pruner.verify.coded import RUN
 from pruner.verify.held import lookups
 from pruner.verify.names import Import, module_names
@@ -43,6 +44,7 @@ def survey(
     roots |= RUN
     walker = Walker(result, roots, facts, module)
     walker.walk(parsed)
+    result.gets += [(line, base, ".*", False, "dir") for line, base in listings(parsed, data)]
     walker.finish()
     result.lookups = lookups(parsed, data, module)
     if b"ModuleType" in data:  # `self` of a class that derives from it is a module

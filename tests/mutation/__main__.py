@@ -14,6 +14,8 @@ from tests.mutation.mutants import mutants
 from tests.mutation.proof import Proof
 from tests.mutation.score import judge, survivors, table
 
+LARGEST = 1_000_000  # bytes of a data file that is changed
+
 
 def main() -> int:
     """0 when at least 99 % of the faults are caught; of a sample too small to show 99 %, all but one, which is named."""
@@ -42,7 +44,10 @@ def main() -> int:
     clean = judged.first()
     say(f"the output itself: {sum(map(len, clean.values()))} problems")
     files = {
-        path: judged.out.read(path) for path in judged.out.files if path in judged.up.files and path.endswith(".py")
+        path: judged.out.read(path)
+        for path, link in judged.out.files.items()
+        if path in judged.up.files
+        and (path.endswith(".py") or (link is None and (options.output / path).stat().st_size <= LARGEST))
     }
     chosen = [*mutants(files, options.count, options.seed), *planted]
     say(f"{len(chosen)} mutants")

@@ -65,6 +65,8 @@ class Readers:
         self.attributes: set[str] = set()
         self.imported: set[str] = set()
         self.texts: set[str] = set()
+        self.starred: set[str] = set()  # last names of modules of which somebody takes everything
+        self.built: set[str] = set()  # patterns of names that are put together: f"run_{kind}", "run_%s" % kind
         for path in sorted(output.rglob("*.py")):
             with contextlib.suppress(SyntaxError):
                 self._read(ast.parse(path.read_bytes()))
@@ -78,8 +80,32 @@ class Readers:
                     self.attributes.add(node.attr)
             elif isinstance(node, ast.ImportFrom):
                 self.imported |= {f"{(node.module or '').rpartition('.')[2]}.{alias.name}" for alias in node.names}
+                if any(alias.name == "*" for alias in node.names):
+                    self.starred.add((node.module or "").rpartition(".")[2])
+            elif isinstance(node, ast.JoinedStr | ast.BinOp):
+                self._put_together(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and not SPACE.search(node.value):
                 self.texts.update(WORD.findall(node.value))  # prose names nothing
+
+    def _put_together(self, node: ast.expr) -> None:
+        """What an f-string, a sum or ``%`` may give, when its fixed parts are parts of one word."""
+        if isinstance(node, ast.JoinedStr):
+            parts = [str(p.value) if isinstance(p, ast.Constant) else None for p in node.values]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            ends = (node.left, node.right)
+            parts = [e.value if isinstance(e, ast.Constant) and isinstance(e.value, str) else None for e in ends]
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+            parts = re.split(r"(%[sdr])", node.left.value) if isinstance(node.left.value, str) else []
+            parts = [None if part in ("%s", "%d", "%r") else part for part in parts]
+        else:
+            return
+        fixed = "".join(part or "" for part in parts)
+        if None in parts and len(fixed) > 1 and re.fullmatch(r"\w+", fixed):
+            self.built.add("".join(r"\w*" if part is None else part for part in parts))
+
+    def _fits(self, name: str) -> bool:
+        """May code put the name together?"""
+        return any(re.fullmatch(pattern, name) for pattern in self.built)
 
     def harmless(self, changes: Sequence[tuple[str, bytes | None]], names: dict[str, set[str]]) -> bool:
         """Do only names go that no other file could ask for, and that their own file no longer reads?"""
@@ -93,7 +119,11 @@ class Readers:
             if read & set().union(*names.values()):
                 return False
         return not any(
-            name in self.attributes or name in self.texts or f"{module.rpartition('.')[2]}.{name}" in self.imported
+            name in self.attributes
+            or name in self.texts
+            or f"{module.rpartition('.')[2]}.{name}" in self.imported
+            or (module.rpartition(".")[2] in self.starred and not name.startswith("_"))
+            or self._fits(name)
             for module, lost in names.items()
             for name in lost
         )
@@ -101,6 +131,8 @@ class Readers:
     def asked(self, name: str) -> bool:
         """Could anything ask for a method of this name: an attribute, a text that holds or begins or ends it, code outside?"""
         if name in self.attributes or name in self.texts or any(name in outside.names(group) for group in GROUPS):
+            return True
+        if self._fits(name):
             return True
         cuts = [index for index, letter in enumerate(name) if letter == "_"]
         return any(name[: cut + 1] in self.texts or name[cut:] in self.texts for cut in cuts if cut)

@@ -269,6 +269,31 @@ def argument(source: Source) -> Iterator[tuple[int, str, Span]]:
                 )
 
 
+def member(source: Source) -> Iterator[tuple[int, str, Span]]:
+    """A member of an enumeration is gone."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef) and any(ast.unparse(b).endswith(("Enum", "Flag")) for b in node.bases):
+            for part in node.body:
+                if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+                    yield part.lineno, f"{node.name}.{part.targets[0].id}", source.without(part)
+
+
+def expression(source: Source) -> Iterator[tuple[int, str, Span]]:
+    """A call whose value nobody takes is gone."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await):
+            yield node.lineno, ast.unparse(node.value)[:40], source.without(node)
+
+
+def annotation(source: Source) -> Iterator[tuple[int, str, Span]]:
+    """A text in an annotation is another one, or a field loses its annotation's first choice."""
+    for node in ast.walk(source.tree):
+        notes = [node.annotation] if isinstance(node, ast.AnnAssign | ast.arg) and node.annotation is not None else []
+        for part in (inner for note in notes for inner in ast.walk(note)):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.lineno == part.end_lineno:
+                yield part.lineno, part.value[:40], (*source.span(part), b"'zz'")
+
+
 KINDS: dict[str, Callable[[Source], Iterator[tuple[int, str, Span]]]] = {
     "live branch gone": branch,
     "wrong side of an if": wrong_side,
@@ -287,24 +312,29 @@ KINDS: dict[str, Callable[[Source], Iterator[tuple[int, str, Span]]]] = {
     "test turned round": negated,
     "operand gone": operand,
     "argument gone": argument,
+    "enum member gone": member,
+    "expression gone": expression,
+    "annotation changed": annotation,
 }
 WHOLE = "module gone"
+DATA = ("data changed", "data gone")  # of files that are no Python
 
 
 def mutants(files: dict[str, bytes], count: int, seed: int) -> list[Mutant]:
     """``count`` mutants, the kinds in turn, each of another file as far as there are enough; same seed, same list."""
     dice = random.Random(seed)
     paths = sorted(path for path, data in files.items() if path.endswith(".py") and data.strip())
+    others = sorted(path for path in files if not path.endswith(".py"))
     found: list[Mutant] = []
     used: set[str] = set()
-    kinds = [*KINDS, WHOLE]
+    kinds = [*KINDS, WHOLE, *(DATA if others else ())]
     turn = tries = failed = 0
     while len(found) < count and tries < count * 60:
         if failed > 40:  # no file has a place for this kind
             turn, failed = turn + 1, 0
         kind = kinds[turn % len(kinds)]
         tries, failed = tries + 1, failed + 1
-        path = dice.choice(paths)
+        path = dice.choice(others if kind in DATA else paths)
         if path in used and tries < count * 30:
             continue
         made = _one(kind, path, files[path], dice)
@@ -316,8 +346,12 @@ def mutants(files: dict[str, bytes], count: int, seed: int) -> list[Mutant]:
 
 
 def _one(kind: str, path: str, data: bytes, dice: random.Random) -> Mutant | None:
-    if kind == WHOLE:
+    if kind == WHOLE or kind == "data gone":
         return Mutant(kind, path, 1, "file", ((path, None),))
+    if kind == "data changed":
+        lines = data.splitlines(keepends=True) or [b""]
+        at = dice.randrange(len(lines))
+        return Mutant(kind, path, at + 1, "line", ((path, b"".join([*lines[:at], *lines[at + 1 :]]) or b"zz"),))
     try:
         source = Source(path, data)
     except SyntaxError:

@@ -99,3 +99,17 @@ def test_who_could_ask_for_a_method(tmp_path: Path) -> None:
     readers = Readers(tmp_path)
     names = ("spare", "read_it", "go_up", "close")
     assert [name for name in names if readers.asked(name)] == ["read_it", "go_up", "close"]
+
+
+def test_who_could_ask_for_a_name_of_a_module(tmp_path: Path) -> None:
+    """A name that a built text may give, and a public one of a module of which somebody takes everything, are no idle ones."""
+    (tmp_path / "a.py").write_text("run_one = 1\nspare = 2\n_own = 3\nget_it = 4\nmake_up = 5\nold_x = 6\n")
+    text = 'def ask(k):\n    return [f"run_{k}", "get_" + k, "make_%s" % k, f"{k}", "a " + k, f"{k}_x"]\n'
+    (tmp_path / "b.py").write_text(text)
+    names = ("run_one", "spare", "_own", "get_it", "make_up", "old_x")
+    idle = [name for name in names if Readers(tmp_path).harmless([("a.py", b"")], {"pkg.a": {name}})]
+    assert idle == ["spare", "_own"]
+    (tmp_path / "c.py").write_text("from pkg.a import *\n")
+    idle = [name for name in names if Readers(tmp_path).harmless([("a.py", b"")], {"pkg.a": {name}})]
+    assert idle == ["_own"]
+    assert [name for name in names if Readers(tmp_path).asked(name)] == ["run_one", "get_it", "make_up", "old_x"]

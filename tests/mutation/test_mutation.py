@@ -12,7 +12,7 @@ from pruner.pipeline import run_case
 from pruner.verify import run
 from pruner.verify.rules import read_case
 from tests.mutation.judge import Judge
-from tests.mutation.mutants import KINDS, Mutant, mutants
+from tests.mutation.mutants import DATA, KINDS, Mutant, mutants
 from tests.mutation.score import judge
 
 CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "cases").glob("*/facts.yaml"))
@@ -64,3 +64,37 @@ def test_same_seed_same_mutants() -> None:
     assert made == mutants(files, 30, 3) and len(made) == 30
     assert len({mutant.kind for mutant in made}) >= 10
     assert {mutant.kind for mutant in made} <= {*KINDS, "module gone"}
+
+
+PARTS = """\
+import enum
+from typing import Literal
+
+
+class Kind(enum.Enum):
+    A = 1
+    B = 2
+
+
+class C:
+    x: Literal["a", "b"] = "a"
+
+    def __init__(self):
+        start(self)
+"""
+
+
+@pytest.mark.parametrize("kind", ["enum member gone", "expression gone", "annotation changed", *DATA])
+def test_kinds_of_their_own(kind: str) -> None:
+    files = {f"m{number}.py": PARTS.encode() for number in range(60)} | {"t.json": b"{\n}\n"}
+    (made,) = {m.path: m for m in mutants(files, 60, 1) if m.kind == kind}.values() if kind in DATA else (None,)
+    made = made or next(m for m in mutants(files, 60, 1) if m.kind == kind)
+    ((path, text),) = made.changes
+    assert path == made.path and text != files[path]
+    if kind == "data gone":
+        assert text is None and path == "t.json"
+    elif kind == "data changed":
+        assert text in (b"{\n", b"}\n")
+    else:
+        gone = {"enum member gone": ("A = 1", "B = 2"), "expression gone": ("start(self)",)}.get(kind, ('"a"', '"b"'))
+        assert text is not None and any(PARTS.count(word) > text.decode().count(word) for word in gone)
