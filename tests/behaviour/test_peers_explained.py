@@ -182,7 +182,7 @@ def test_a_right_output_is_explained_test_by_test(place: Path, capsys: pytest.Ca
     }
     said = (
         "equal in both: 12 passed; 18 explained (12 ask for what is gone, 3 execute what a rule took, "
-        "2 need an entry that a rule took, 1 refused), 0 problems"
+        "2 need an entry that a rule took, 1 refused, 2 of them in files that cannot be imported and show nothing else), 0 problems"
     )
     assert f"5 files, no device: {said}" in found["covered"]
 

@@ -119,3 +119,48 @@ def test_what_has_no_value_may_go_where_nobody_lists_it(listing: str, gone: str,
     (tmp_path / "more").mkdir()
     case = Case(tmp_path / "more", {"app.py": "from lib import f\n", "lib.py": evaluated})
     assert "fold" in case.judged({"lib.py": evaluated.replace("unread: print(1)\n", "")})
+
+
+TYPES = """\
+from plat import is_hip
+
+if is_hip():
+
+    class Gone:
+        pass
+
+
+class One:
+    a: int = 1
+
+
+class Two(One):
+    def spare(self):
+        return 2
+
+
+def three():
+    if is_hip():
+        return 1
+    return 2
+"""
+
+
+@pytest.mark.parametrize(
+    "namespace",
+    [
+        "vars(pkg.types)",
+        "pkg.types.__dict__",
+        "{**vars(pkg.types)}",
+        "globalns=vars(pkg.types)",
+        "None, vars(pkg.types)",
+    ],
+)
+def test_hints_that_are_looked_up_in_another_module(namespace: str, tmp_path: Path) -> None:
+    app = f'import typing\n\nimport pkg.types\n\n\nclass C:\n    x: "One"\n\n\ndef f():\n    return typing.get_type_hints(C, {namespace})\n'
+    case = Case(tmp_path, {"app.py": app, "pkg/__init__.py": "", "pkg/types.py": TYPES})
+    assert "Gone" not in case.text("pkg/types.py") and case.verdicts(case.out) == {}
+    text = case.text("pkg/types.py")
+    assert "fold" in case.judged(
+        {"pkg/types.py": text.replace("class One:\n    a: int = 1\n", "").replace("(One)", "")}
+    )

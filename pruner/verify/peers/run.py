@@ -283,14 +283,16 @@ def _verdict(
         covered += f"; {len(notes)} of them with another text"
     if kinds:
         by = ", ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(kinds.items(), key=lambda r: (-r[1], r[0])))
-        covered += f"; {sum(kinds.values())} explained ({by})"
+        shut = sum(row.tests for row in differences if row.test in reasons and "::" not in row.test)
+        unread = f", {shut} of them in files that cannot be imported and show nothing else" if shut else ""
+        covered += f"; {sum(kinds.values())} explained ({by}{unread})"
     if problems or kinds:
         covered += f"{', ' if kinds else '; '}{len(problems)} problem{'s' if len(problems) != 1 else ''}"
-    shut = [row for test, row in sorted(upstream.items()) if "::" not in test and row.outcome == "no import"]
-    few = 2 * len(shut) > len(files)
+    closed = [row for test, row in sorted(upstream.items()) if "::" not in test and row.outcome == "no import"]
+    few = 2 * len(closed) > len(files)
     if few:  # what fails alike before any test shows nothing of the trees
-        opened = len(files) - len(shut)
-        covered += f"; upstream imports {opened} of {len(files)} files here, first: {shut[0].text[:200]}"
+        opened = len(files) - len(closed)
+        covered += f"; upstream imports {opened} of {len(files)} files here, first: {closed[0].text[:200]}"
     result = "refuted" if problems else "passed" if counts and not few else "not run"
     figures: dict[str, Any] = {"equal": dict(sorted(counts.items())), "problems": problems}
     if explained:
