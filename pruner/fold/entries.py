@@ -228,7 +228,7 @@ class Entries:
         if len(e) == 3 and e[2] in ("+", "|"):
             for part in e[1]:
                 self._source(part, pairs)
-        elif len(e) == 2 and len(e[1]) == 2 and e[1][1][0] == "f" and e[1][1][2:] == ("c",):
+        elif len(e) == 2 and len(e[1]) == 2 and e[1][1][0] == "f" and e[1][1][2:] in (("c",), ("g",)):
             if e[1][0][0] == "t":
                 self._source(e[1][0])  # TABLE = {c.key: c for c in [A, B]}: the entries are those of the list
             self._out.left = True

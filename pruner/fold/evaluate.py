@@ -10,6 +10,7 @@ be dropped), and methods named ``is_*``/``has_*``/``supports_*`` that do more th
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Protocol
 
 from pruner.fold import value as V
@@ -52,6 +53,13 @@ PURE_BUILTINS = frozenset(
         "vars",
     ]
 )
+# What these are given is gone through: an iterator that somebody else holds is empty afterwards.
+CONSUMERS = frozenset(["any", "all", "sum", "min", "max", "tuple", "list", "set", "dict", "frozenset", "sorted"])
+_KEYED = frozenset(["min", "max", "sorted"])  # their ``key=`` is called
+_FRESH = frozenset(
+    ["range", "tuple", "list", "set", "dict", "frozenset", "sorted", "str", "repr", "vars", "zip", "enumerate"]
+)
+_FRESH_METHODS = frozenset([".keys", ".values", ".items", ".split", ".copy", ".lower", ".upper", ".strip"])
 PURE_METHODS = frozenset(
     [
         "startswith",
@@ -93,6 +101,9 @@ class World(Protocol):
 
     def pure(self, module: str, root: str, path: tuple[str, ...]) -> bool:
         """True when calling that chain has no effect."""
+
+    def lasting(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """True when the chain names what can be gone through again and again, and no iterator."""
 
     def canonical(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The defining symbol's name and the remaining path, as one text."""
@@ -413,9 +424,11 @@ class Evaluator:
 
     # -- may it be dropped? ------------------------------------------------------------------
 
-    def droppable(self, e: Expr) -> bool:
-        """True when not evaluating ``e`` cannot be noticed (see the module's blind spots)."""
+    def droppable(self, e: Expr, unpacked: bool = False) -> bool:
+        """True when not evaluating ``e`` cannot be noticed (see the module's blind spots); ``unpacked``: into several names."""
         tag = e[0]
+        if unpacked and not self.lasting(e):
+            return False
         if tag in ("c",):
             return True
         if tag in ("n", "v", "b"):
@@ -429,6 +442,8 @@ class Evaluator:
         if tag in (":=", "yield"):
             return False
         if tag == "=":
+            if any(op in ("in", "not in") and not self.lasting(r) and self.value(r) is None for op, r in e[2]):
+                return False  # `x in rows` goes through an iterator, up to where it finds x
             return self.droppable(e[1]) and all(self.droppable(r) for _, r in e[2])
         if tag == "d":
             return all((k is None or self.droppable(k)) and self.droppable(v) for k, v in e[1])
@@ -438,13 +453,64 @@ class Evaluator:
             return all(self.droppable(p) for p in e[1:])
         if tag == "t":
             return all(self.droppable(p) for p in e[2])
-        return all(self.droppable(p) for p in e[1])
+        return all(self.droppable(p) for p in e[1]) and self.consumes_nothing(e)
+
+    def consumes_nothing(self, e: Expr) -> bool:
+        """True when the operation empties no iterator that somebody else holds: ``[x for x in rows]``, ``[*rows]``."""
+        if e[2:] == ("**",):
+            return self.lasting(e[1][0])
+        return not any(
+            part[0] == "f" and len(part) == 3 and not self.lasting(before) for before, part in pairwise(e[1])
+        )
+
+    def table(self, e: Expr) -> bool:
+        """True for a value that can be gone through again and again: no generator, and no ``zip`` of anything."""
+        if e[0] == "o" and e[1] and e[1][-1][0] == "f":
+            return bool(e[1][-1][2:] == ("c",))
+        if e[0] == "k" or (e[0] == "n" and e[2] and e[2][-1][0] == "("):
+            path = e[1][2] if e[0] == "k" and e[1][0] == "n" else e[2][:-1] if e[0] == "n" else ("",)
+            name = e[1][1] if e[0] == "k" else e[1]
+            return not path and name in _FRESH and name not in ("zip", "enumerate")
+        return self.lasting(e)
+
+    def lasting(self, e: Expr) -> bool:
+        """True when nobody can notice that ``e`` was iterated over: it is made here, or is what can be gone through again."""
+        tag = e[0]
+        if tag in ("c", "t", "d", "j"):
+            return True
+        if tag in ("|", "&"):
+            return all(self.lasting(p) for p in e[1])
+        if tag == "?":
+            return self.lasting(e[2]) and self.lasting(e[3])
+        if tag == "o":
+            return e[2:] in (("+",), ("|",), ("*",)) or (bool(e[1]) and e[1][-1][0] == "f" and len(e[1][-1]) == 3)
+        if tag == "k":
+            func = e[1]
+            if func[0] == "n" and not func[2]:
+                return func[1] in _FRESH and (func[1] not in ("zip", "enumerate") or all(map(self.lasting, e[2])))
+            return bool(func[2]) and func[2][-1] in _FRESH_METHODS
+        path = e[2]
+        if path and path[-1][0] == "(":
+            if len(path) == 1:
+                return e[0] == "n" and e[1] in _FRESH
+            return path[-2] in _FRESH_METHODS
+        if tag == "n":
+            return self.world.lasting(self.module, e[1], path)
+        return False
 
     def _step_droppable(self, step: str, before: str) -> bool:
         if step[0] != "(":
             return True
         name = before[1:]
         return name in PURE_METHODS or name.startswith(PURE_PREFIXES) or name in self.world.members.called
+
+    def _calls_nothing(self, e: Expr) -> bool:
+        """True when calling ``e`` cannot be noticed: ``key=len``, ``key=lambda row: row[0]``, ``key=rank`` of the tree."""
+        if e == ("c", None) or (e[0] == "o" and e[1] and e[1][-1][0] == "f"):
+            return True
+        if e[0] != "n":
+            return False
+        return (not e[2] and e[1] in PURE_BUILTINS) or self.world.pure(self.module, e[1], (*e[2], "()"))
 
     def _chain_droppable(self, e: Expr) -> bool:
         path = e[2]
@@ -472,10 +538,16 @@ class Evaluator:
             return False
         if func[0] == "n":
             if not func[2] and func[1] in PURE_BUILTINS and self._builtin(func[1]):
-                return True
+                if func[1] in _KEYED and not all(self._calls_nothing(v) for k, v in kwargs if k in ("key", None)):
+                    return False
+                return func[1] not in CONSUMERS or len(args) != 1 or self.lasting(args[0])
+            if func[2] and func[2][-1] == ".join" and not all(map(self.lasting, args)):
+                return False
             if func[2] and self._step_droppable("(", func[2][-1]):
                 return self._chain_droppable(("n", func[1], func[2][:-1]))
             return self.world.pure(self.module, func[1], (*func[2], "()"))
+        if func[0] in ("v", "x", "b") and func[2][-1:] == (".join",) and not all(map(self.lasting, args)):
+            return False
         if func[0] in ("v", "x", "b") and func[2] and self._step_droppable("(", func[2][-1]):
             return self.droppable((func[0], func[1], func[2][:-1]))
         if func[0] == "v" and self.locals is not None:

@@ -35,6 +35,9 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.held.package_named(text, node)
         for piece in marker.loaded.several(module, node, text):
             texts(marker, module, node, [piece], False)
+        if "import " in text:
+            for source, name in marker.loaded.statements(module, text):
+                _imports(marker, node, source, name)
         for name in sorted(state.typed.intersection(_WORD.findall(text))) if state.typed else ():
             marker.need(module, name, node, "text", 0)  # cast("Cache", x): a type checker looks for it
         if text.isidentifier():
@@ -96,11 +99,21 @@ def _imported(marker: Marker, node: str, text: str) -> None:
     for part in ast.walk(parsed):
         if isinstance(part, ast.Import):
             for alias in part.names:
-                marker.held.hold(alias.name, node, 0)
+                _imports(marker, node, alias.name, "")
         elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
             for alias in part.names:
-                marker.need(part.module, alias.name, node, "text", 0)
-                marker.held.give(part.module, alias.name, node, 0)
+                _imports(marker, node, part.module, alias.name)
+
+
+def _imports(marker: Marker, node: str, module: str, name: str) -> None:
+    """``import module``, or ``from module import name``, in a text."""
+    if name == "*":
+        marker.escape(module, node, 0, private=False)
+    elif name:
+        marker.need(module, name, node, "text", 0)
+        marker.held.give(module, name, node, 0)
+    else:
+        marker.held.hold(module, node, 0)
 
 
 def spellings(remains: Remains) -> set[str]:

@@ -35,6 +35,7 @@ class Held:
         self._waiting: dict[str, list[tuple[str, str, int]]] = {}  # name -> modules that have it, who holds them, where
         self._modules: dict[str, list[tuple[str, str, int]]] = {}  # the same of names that may be modules themselves
         self._telling: list[re.Pattern[str]] = []  # shapes of names that live code builds
+        self.holders: dict[str, set[str]] = {}  # held module -> definitions that hold it
         self.asked: set[str] = set()  # attributes that live code reads of what it does not know
         self._unloaded: dict[str, tuple[str, int]] = {}  # submodules of such packages that nothing loads yet
         self._expected: set[str] = set()  # modules that are looked for where only an import puts them
@@ -171,7 +172,10 @@ class Held:
 
     def _open(self, module: str, node: str, pos: int) -> None:
         state = self.marker.state(module)
-        if state is None or state.valued:
+        if state is None:
+            return
+        self.holders.setdefault(module, set()).add(node)
+        if state.valued:
             return
         state.valued = True
         if module in self.marker.table.children:

@@ -95,6 +95,10 @@ class Interpreter:
             self._memo[memo] = known
         return known
 
+    def valued(self) -> set[tuple[str, str]]:
+        """Functions of which a call has been given a value by the rules."""
+        return {memo[0] for memo, known in self._memo.items() if known is not None and known.origin}  # type: ignore[index]
+
     def _call(
         self, key: tuple[str, str], stmt: Stmt, args: list[Value | None], kwargs: dict[str, Value | None]
     ) -> Value | None:
@@ -187,7 +191,7 @@ class Interpreter:
                     return False
             elif tag == "=":
                 # `acc += [x]` changes the list that the caller has
-                if any(t[0] != "v" for t in s[3]) or s[5] == "+" or not ev.droppable(s[4]):
+                if any(t[0] != "v" for t in s[3]) or s[5] == "+" or not ev.droppable(s[4], s[5] == "*"):
                     return False
             elif tag == "if":
                 truth = ev.truth(s[3])

@@ -43,6 +43,7 @@ from pruner.graph.module import (
     imported_modules,
 )
 from pruner.graph.order import keep_orders
+from pruner.graph.overwritten import overwritten
 from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.graph.wrapping import wrapping
@@ -815,8 +816,27 @@ class Marker:
             )
             if replaced or (known is not None and known.origin):
                 found.add((module, name))
+        valued = self.world.interpreter.valued()
+        for module, name in {row[:2] for row in overwritten(self)} - found - self.world.poisoned:
+            if self._valued(module, name, valued):
+                found.add((module, name))
         found |= {("", key) for key in self.member_check.contradicted()}
         return found
+
+    def _valued(self, module: str, name: str, called: set[tuple[str, str]]) -> bool:
+        """Does the global have a value, or stand for something, by the rules, and is no stated fact itself?"""
+        facts, stated = self.world.facts, f"{module}.{name}"
+        if stated in facts or f"{stated}()" in facts:
+            return False
+        known = self.world.chain(module, name, ())
+        if known is not None:
+            return bool(known.origin)
+        symbol = self.world.symbol(module, name)
+        if symbol.kind != "binding":
+            return False
+        if (symbol.module, symbol.name) != (module, name) and f"{symbol.module}.{symbol.name}()" in facts:
+            return True
+        return (symbol.module, symbol.name) in called
 
     # -- refinements at the fixed point -------------------------------------------------------
 

@@ -19,6 +19,8 @@ _PIECE = re.compile(r"\.?[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+(?::[^\W\d]\w*(?:\.[^\W\d]\w*)*)?")
 _BETWEEN = re.compile(r"[\s,;|]+")
 _PLACES = ("__file__", "__path__")
+_FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*|[\w ,*]+)")
+_IMPORT = re.compile(r"\bimport\s+([\w.]+)")
 _RELATIVE = re.compile(r"\.+[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
@@ -91,6 +93,19 @@ class Loaded:
             if split is not None and "." in split[0] and split[0] in self.marker.table.paths:
                 self.marker.execute(split[0], node, "text", self.marker.path_of(node), 0)
         return found
+
+    def statements(self, module: str, text: str) -> list[tuple[str, str]]:
+        """(module, name) of import statements in a text: ``[sys.executable, "-c", "from pkg.mod import f; f()"]``."""
+        found = [
+            (m[1], name)
+            for m in _FROM.finditer(text)
+            for name in re.findall(r"[*\w]+", re.sub(r"\bas\s+\w+", "", m[2]))
+        ]
+        found += [(m[1], "") for m in _IMPORT.finditer(text)]
+        found = [
+            row for row in found if row[0] in self.marker.table.paths and not self._dropped(".".join(row).rstrip("."))
+        ]
+        return [] if not found or text in self._remarks(module) else found
 
     def _dropped(self, piece: str) -> bool:
         split = self.marker.table.split(piece.replace(":", "."))

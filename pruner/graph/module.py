@@ -180,7 +180,7 @@ class ModuleWalker(Walker):
             elif s[5] == "+" and not self._own(names[0]):
                 item.effect = "augmented assignment"
                 self._effect(s, "augmented assignment")
-            elif not self.droppable(s[4]) or (self._notes and len(s) > 6 and not self.droppable(s[6])):
+            elif not self.droppable(s[4], s[5] == "*") or (self._notes and len(s) > 6 and not self.droppable(s[6])):
                 item.effect = "call"
                 self._effect(s, "assigned call")
             self._add(item)
@@ -287,8 +287,10 @@ class ModuleWalker(Walker):
     def _callee(self, e: Expr) -> str:
         return callee(self.program, self.module, e)
 
-    def droppable(self, e: Expr) -> bool:
-        """Droppable, taking calls that only make a value for pure."""
+    def droppable(self, e: Expr, unpacked: bool = False) -> bool:
+        """Droppable, taking calls that only make a value for pure; ``unpacked``: and its parts are handed to several names."""
+        if unpacked:
+            return self.droppable(e) and self.ev.lasting(e)
         if e[0] == "k" and all(self.droppable(a) for a in e[2]) and all(self.droppable(v) for _, v in e[3]):
             if self._callee(e) in PURE_CALLS:
                 return True
@@ -299,7 +301,7 @@ class ModuleWalker(Walker):
         if e[0] == "d":
             return all((k is None or self.droppable(k)) and self.droppable(v) for k, v in e[1])
         if e[0] in ("o", "&", "|", "j"):
-            return all(self.droppable(p) for p in e[1])
+            return all(self.droppable(p) for p in e[1]) and self.ev.consumes_nothing(e)
         if e[0] == "?":
             return all(self.droppable(p) for p in e[1:])
         return self.ev.droppable(e)

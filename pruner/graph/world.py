@@ -80,6 +80,7 @@ class ProgramWorld:
         self._symbols: dict[tuple[str, str], Any] = {}
         self._looking = 0  # searches of symbols that are under way
         self._followed: dict[tuple[str, str, tuple[str, ...]], tuple[Symbol, tuple[str, ...]]] = {}
+        self._lasting: dict[tuple[str, str], bool] = {}
         self._pure: dict[tuple[str, str], Any] = {}
         self.interpreter = Interpreter(self)
         self.matched: set[str] = set()  # rule ids whose subject exists in the tree or was read
@@ -259,7 +260,7 @@ class ProgramWorld:
                     found.add(symbol)
                     if self.runs(summary, stmt[1], guards):
                         break
-        if len(found) > 1:
+        if len(found) > 1 or (found and (name in summary.rebinds or (summary.module, name) in self.poisoned)):
             self.poisoned.add((summary.module, name))
             return named("binding", summary.module, name)
         if found:
@@ -517,6 +518,26 @@ class ProgramWorld:
         if known is not None or rest or symbol.kind != "binding":
             return known
         return self.interpreter.call(symbol, args, kwargs)
+
+    def lasting(self, module: str, root: str, path: tuple[str, ...]) -> bool:
+        """True when the chain names what can be gone through again: nothing that the tree stores there is an iterator."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind != "binding":
+            return symbol.kind != "unknown"  # what outside modules hold under a name are tables and texts
+        if rest:
+            return False
+        key = (symbol.module, symbol.name)
+        known = self._lasting.get(key)
+        if known is None:
+            self._lasting[key] = False  # `A = B` and `B = A`
+            ev = Evaluator(self, symbol.module)
+            stores = self.stores(*key)
+            known = self._lasting[key] = all(
+                s.kind == "class"
+                or (s.kind == "value" and s.stmt[0] == "=" and s.stmt[5] != "*" and ev.table(s.stmt[4]))
+                for s in stores
+            )
+        return known
 
     def pure(self, module: str, root: str, path: tuple[str, ...]) -> bool:
         """True when a call of the chain (its last step) has no effect."""

@@ -17,10 +17,11 @@ Expressions
     ``(":=", name, value, tag)``    ``:=``; tag ``n`` when it binds a module global
     ``("yield", e)``                   yield, yield from, await
     ``("j", parts)``               f-string or string concatenation; parts are expressions
-    ``("f", body)``                lambda or comprehension: evaluated later or in a loop; the latter ends with "c"
+    ``("f", body)``                lambda or comprehension: evaluated later or in a loop; the latter ends with "c", a
+                                   generator with "g"
     ``("u", e)``                   read, but never folded
     ``("o", es)``                  any other operation on these operands; one that tables are written with is told, and
-                                   stays apart from an operation around it: ``"+"``, ``"|"`` and ``"*"`` of a display,
+                                   stays apart from an operation around it: ``"+"``, ``"|"`` and ``"*"`` of a display, ``"**"`` of anything else,
                                    ``"+="`` (of anything), ``"["`` a ``Literal`` with its choices (``"['"`` in a text),
                                    ``":name"`` the annotation of a parameter that holds a ``Literal``
 

@@ -39,6 +39,7 @@ _KINDS = {  # of what is watched: the kinds of stores of a computed name that ma
     "item": ("item",),
     "environment": ("environment",),
 }
+_NOTHING: Mapping[tuple[str, str], list[tuple[str, int]]] = {}
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on"}), frozenset({"", "0", "false", "no", "off"})
 
 
@@ -120,12 +121,14 @@ def judge(
     standings: Mapping[tuple[str, int, str], str],
     guarded: frozenset[str] = frozenset(),
     stores_of: Callable[[str, bytes], FileStores] = lambda path, data: find(data),
+    hidden: Mapping[tuple[str, str], list[tuple[str, int]]] = _NOTHING,
 ) -> Admission:
     """Look at every file that could break a fact; one record per fact, in the order given.
 
     ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
     ``standings`` what folding knows of stores into members, by module, line and member, ``guarded``
-    the subjects that a guard asks at run time, ``stores_of`` gives those of a file of this path and text.
+    the subjects that a guard asks at run time, ``stores_of`` gives those of a file of this path and text, ``hidden``
+    are stores into globals that no assignment shows (:mod:`pruner.graph.overwritten`): module and position.
     """
     # Stores are looked for where a fact is asked for: one that nobody asks for folds nothing, so no store makes
     # the tree wrong by it.
@@ -139,6 +142,7 @@ def judge(
     opened: set[tuple[str, int]] = set()
     for fact, own in watched:
         rows = sorted({row for watch in own for row in _stores(tree, fact, watch, opened)})
+        rows = sorted({*rows, *(row for watch in own for row in _hidden(tree, watch, hidden, set(map(_place, rows))))})
         rows = sorted({*rows, *(row for watch in own for row in _definitions(tree, fact, watch))})
         asked = readers.get(fact.subject, ())
         broken = any(row.standing == "breaks" for row in rows)
@@ -219,6 +223,26 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
             standing = "removed"
         name = site.name or "a name that is computed"
         yield StoreRecord(path, site.line, f"{site.form} {name}", standing)
+
+
+def _place(row: StoreRecord) -> tuple[str, int]:
+    return row.path, row.line
+
+
+def _hidden(
+    tree: _Tree, watch: Watch, hidden: Mapping[tuple[str, str], list[tuple[str, int]]], known: set[tuple[str, int]]
+) -> Iterator[StoreRecord]:
+    """Stores that no assignment shows, but for those of lines that are in the list by another reading."""
+    if watch.kind not in ("variable", "function"):
+        return
+    for home, at in hidden.get((watch.module, watch.name), ()):
+        path, line = tree.table.paths[home][0], at >> 16
+        lines = tree.snapshot.read(path).splitlines(keepends=True)
+        site = Site(
+            line, sum(map(len, lines[: line - 1])) + (at & 0xFFFF), "attribute", "store of", (), watch.name, None
+        )
+        if (path, line) not in known:
+            yield StoreRecord(path, line, f"store of {watch.name}", "removed" if tree.removed(path, site) else "breaks")
 
 
 def _definitions(tree: _Tree, fact: Fact, watch: Watch) -> Iterator[StoreRecord]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pruner.graph.live import Marker
+from pruner.graph.overwritten import overwritten
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Fact, FactRecord, Finding, Outcome, Policy, Snapshot
 from pruner.model.policy import Const
@@ -46,6 +47,9 @@ def judge_all(
         world.readers.setdefault(subjects[subject], set()).add("members of instances")
     readers = {s: tuple(sorted(world.readers.get(known, ()))) for s, known in subjects.items()}
     checked = marker.member_check
+    hidden: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for module, name, home, at in overwritten(marker):
+        hidden.setdefault((module, name), []).append((home, at))
     return judge(
         snapshot,
         loader.table,
@@ -57,6 +61,7 @@ def judge_all(
         checked.standings(),
         checked.asked,
         stores,
+        hidden,
     )
 
 

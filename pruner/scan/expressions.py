@@ -268,7 +268,8 @@ class Lowering:
         else:
             parts.append(self.expr(node.elt))
         self.scopes.pop()
-        return self.opaque([first, ("f", self.opaque(parts), "c")])
+        made = "g" if isinstance(node, ast.GeneratorExp) else "c"
+        return self.opaque([first, ("f", self.opaque(parts), made)])
 
     def _joined(self, node: ast.JoinedStr) -> Expr:
         parts: list[Expr] = []
@@ -302,7 +303,7 @@ class Lowering:
 
     def _starred(self, node: ast.Starred) -> Expr:
         value = self.expr(node.value)
-        return ("o", (value,), "*") if lists(value) else self.opaque([value])
+        return ("o", (value,), "*" if lists(value) else "**")
 
     def _yield(self, node: Any) -> Expr:
         return ("yield", self.expr(node.value))
@@ -360,7 +361,9 @@ def lists(expr: Expr) -> bool:
     if tag == "?":
         return lists(expr[2]) or lists(expr[3])
     if tag == "o":
-        walked = len(expr[1]) == 2 and expr[1][1][0] == "f" and expr[1][1][2:] == ("c",)  # [x for x in ["a", "b"]]
+        walked = (
+            len(expr[1]) == 2 and expr[1][1][0] == "f" and expr[1][1][2:] in (("c",), ("g",))
+        )  # [x for x in ["a", "b"]]
         return len(expr) == 3 or (walked and lists(expr[1][0]))
     return tag in ("t", "d")
 

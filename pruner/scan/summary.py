@@ -1,7 +1,7 @@
 """Everything the later stages need of one file, independent of rules: cached by content digest.
 
-Blind to: names made by ``exec``, ``globals()[name] = ...`` with a computed name (reported as
-a dynamic site), and stores that C extensions make.
+Blind to: names made by ``exec``, new ones under a computed name (``globals()[name] = ...``, reported as a dynamic
+site), and stores that C extensions make.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from pruner.model.ir import Block, Expr, Stmt, constants
-from pruner.scan import own
+from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
+from pruner.scan.written import Written, looks, read
 
-FORMAT = 10  # part of every cache key: change it when the lowered form changes
+FORMAT = 11  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 
@@ -47,6 +47,18 @@ class Summary:
     _all_read: bool | None = None
     error: str = ""
     walrus: bool = False  # the file holds a ``:=`` somewhere
+    mirrors: bool = False  # the file may store by ``setattr``, ``globals()`` and the like
+    # attributes that are stored into what a local holds, and into what a call or an item gives, with their places
+    loose: dict[str, list[int]] = field(default_factory=dict)
+    inner_imports: dict[str, list[tuple[Stmt, int]]] = field(default_factory=dict)  # in functions, by the local name
+    loosest: dict[str, list[int]] = field(default_factory=dict)
+    _written: Written | None = None
+
+    def written(self) -> Written:
+        """What the file stores by ways that no assignment shows."""
+        if self._written is None:
+            self._written = read(self.body) if self.mirrors else Written()
+        return self._written
 
     @property
     def plain_all(self) -> bool:
@@ -71,15 +83,12 @@ def lower(data: bytes) -> bytes:
 
 def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:
     """Index a lowered file."""
-    summary = Summary(path, module, package, marshal.loads(lowered), lines)
+    summary = Summary(path, module, package, marshal.loads(lowered), lines, mirrors=looks(lowered))
     indexer = _Indexer(summary)
     indexer.block(summary.body, (), False)
     if b":=" in lowered:
         summary.walrus = True
         indexer.walrus(summary.body)
-    if any(mark in lowered for mark in own.MARKS):
-        for name in own.stored(summary.body):
-            summary.rebinds.setdefault(name, []).append(())
     return summary
 
 
@@ -89,13 +98,6 @@ def _reads_all(part: Any) -> bool:
     if part[0] == "n" and len(part) == 3 and part[1] == "__all__":
         return True
     return any(_reads_all(p) for p in part if isinstance(p, tuple))
-
-
-def _vars(e: Expr) -> list[tuple[str, tuple[str, ...]]]:
-    """The object of ``vars(flags)``."""
-    if e[0] == "k" and e[1] == ("n", "vars", ()) and len(e[2]) == 1 and e[2][0][0] == "n":
-        return [(e[2][0][1], e[2][0][2])]
-    return []
 
 
 class _Indexer:
@@ -147,12 +149,14 @@ class _Indexer:
             elif target[0] == "s":
                 e = target[1]
                 if e[0] == "n" and e[2]:
-                    keyed = e[2][-2:-1] == (".__dict__",) and e[2][-1][0] == "["  # flags.__dict__["FLAG"] = 1
-                    path = (*e[2][:-2], f".{constants(e[2][-1])[0]}") if keyed else e[2]
-                    self.out.part_stores.append((e[1], path, guards, s[1]))
-                elif e[0] == "o" and len(e[1]) == 2 and e[1][1][0] == "c":
-                    for root, path in _vars(e[1][0]):  # vars(flags)["FLAG"] = 1
-                        self.out.part_stores.append((root, (*path, f".{e[1][1][1]}"), guards, s[1]))
+                    self.out.part_stores.append((e[1], e[2], guards, s[1]))
+                if e[0] in ("n", "v", "x") and e[2] and e[2][-1][0] == ".":
+                    if e[0] == "x" or any(step[0] != "." for step in e[2]):
+                        self.out.loosest.setdefault(e[2][-1][1:], []).append(
+                            s[1]
+                        )  # import_module("pkg.flags").A = True
+                    elif e[0] == "v" and (len(e[2]) > 1 or e[1] not in ("self", "cls")):
+                        self.out.loose.setdefault(e[2][-1][1:], []).append(s[1])  # def put(x): x.A = True
             elif not inside:
                 self.store(target[1], Store(kind, guards, s), inside)
 
@@ -169,18 +173,6 @@ class _Indexer:
             name = e[2][1]
             step = f".{name[1]}" if name[0] == "c" else ".*"
             self.out.part_stores.append((e[2][0][1], (*e[2][0][2], step), guards, s[1]))
-        if e[0] == "k" and e[1][0] == "n" and e[1][2][-2:] == (".__dict__", ".update"):
-            self.given(e[1][1], e[1][2][:-2], e, guards, s)
-        elif e[0] == "k" and e[1][0] == "x" and e[1][2] == (".update",):
-            for root, path in _vars(e[1][1]):
-                self.given(root, path, e, guards, s)
-
-    def given(self, root: str, path: tuple[str, ...], e: Expr, guards: Guards, s: Stmt) -> None:
-        """``flags.__dict__.update(FLAG=1)``, ``vars(flags).update({"FLAG": 1})``."""
-        names = [name for name, _ in e[3] if name is not None]
-        keys = [key for argument in e[2] if argument[0] == "d" for key, _ in argument[1] if key is not None]
-        names += [key[1] for key in keys if key[0] == "c" and isinstance(key[1], str)]
-        self.out.part_stores += [(root, (*path, f".{name}"), guards, s[1]) for name in names]
 
     def _def(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.name(s[3], "def", guards, s, inside)
@@ -233,6 +225,8 @@ class _Indexer:
         for index, (name, asname) in enumerate(s[3]):
             if s[-1][index] == "n":
                 self.store(asname or name.split(".")[0], Store("import", guards, s, index), inside)
+            else:
+                self.out.inner_imports.setdefault(asname or name.split(".")[0], []).append((s, index))
 
     def _from(self, s: Stmt, guards: Guards, inside: bool) -> None:
         for index, (name, asname) in enumerate(s[5]):
@@ -242,3 +236,5 @@ class _Indexer:
                     self.out.loose_stars.add(s[1])
             elif s[-1][index] == "n":
                 self.store(asname or name, Store("import", guards, s, index), inside)
+            else:
+                self.out.inner_imports.setdefault(asname or name, []).append((s, index))
