@@ -15,7 +15,20 @@ from pruner.errors import Diagnostic, PruneError
 from pruner.graph.live import DroppedUse, Liveness, Marker
 from pruner.graph.members import Place
 from pruner.graph.world import ProgramWorld
-from pruner.model import Cause, Edit, Fact, FactRecord, Finding, GuardCall, Outcome, Policy, Removal, Rule, Snapshot
+from pruner.model import (
+    Cause,
+    Edit,
+    Fact,
+    FactRecord,
+    Finding,
+    GuardCall,
+    Location,
+    Outcome,
+    Policy,
+    Removal,
+    Rule,
+    Snapshot,
+)
 from pruner.passes import ABSENT, Call, FileEdits, rewrite
 from pruner.pipeline.admitted import asked_later, findings, judge_all, macros
 from pruner.pipeline.ahead import Ahead
@@ -225,7 +238,7 @@ def _outcome(
             # Another spelling of the place stands in the same file: the name is another release's.
             rule = policy.by_id.get(call.rule)  # none where a fact's `valid_from` names the method
             if why != ABSENT or (call.key not in here and (rule is None or not rule.optional)):
-                findings.append(_misplaced(result.path, call, function, why))
+                findings.append(_misplaced(policy, result.path, call, function, why))
         for key, count in result.folds:
             counts[key] = counts.get(key, 0) + count
         removals += result.removals
@@ -278,18 +291,22 @@ def _finding_key(row: Finding) -> tuple[str, int, str, str]:
     return (row.path, row.line, row.code, row.text)
 
 
-def _misplaced(path: str, call: Call, function: str, why: str) -> Finding:
+def _misplaced(policy: Policy, path: str, call: Call, function: str, why: str) -> Finding:
     text = f"rule {call.rule} guards {function} in {path}, {why}"
-    return Finding("PR240", path, 0, text, "correct the place or the parameter, or give the rule since and until")
+    places = _places(policy, call)
+    at = (places[0].file, places[0].line) if places else (path, 0)
+    return Finding("PR240", *at, text, "correct the place or the parameter, or give the rule since and until")
+
+
+def _places(policy: Policy, call: Call) -> list[Location]:
+    """Where rules say the call; that of a fact with a ``valid_from``, which is no guard by itself."""
+    places = [guard.location for guard in policy.guards if guard.key == call.key]
+    return places + [f.location for f in policy.facts if call.rule == f"valid_from {f.valid_from}"]
 
 
 def _untaken(policy: Policy, path: str, call: Call, function: str, why: str) -> Diagnostic:
     """``of: args`` where the function takes ``arguments``, or says ``del args``: no call can be written, and the checks would ask for one."""
-    places = [guard.location for guard in policy.guards if guard.key == call.key]
-    places += [
-        fact.location for fact in policy.facts if call.rule == f"valid_from {fact.valid_from}"
-    ]  # who has no self
-    place = places[0]
+    place = _places(policy, call)[0]  # who has no self
     text = f"rule {call.rule} guards {function} in {path}, {why}"
     shown = policy.shown.get(place.file, place.file)
     return Diagnostic(

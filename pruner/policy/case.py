@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from ruamel.yaml.nodes import Node
@@ -31,7 +32,7 @@ def load_case(path: Path) -> Policy:
     enum; only the tree can tell, so its target has the kind ``dotted``.
     """
     faults, stated = Faults(), Stated()
-    file = RuleFile(path.as_posix(), path.name, faults)
+    file = RuleFile(path.as_posix(), path.name, faults, "facts: {}")
     root = file.open(path)
     parts: dict[str, tuple[Text, Node]] = {}
     for key, node in file.mapping(root, "a case") if root is not None else ():
@@ -57,7 +58,7 @@ def load_case(path: Path) -> Policy:
             file.fault(text.node, codes.BAD_SUBJECT, f"'valid_from' speaks of {named}, of which there is no fact")
     policy = assemble(stated, faults, (path.name,))
     faults.stop_if_any()
-    return policy
+    return replace(policy, shown={path.name: path.as_posix()})
 
 
 def _read_facts(

@@ -55,6 +55,7 @@ class RuleFile:
     shown: str
     name: str
     faults: Faults
+    least: str = "rules: []"  # what a file that says nothing holds
 
     def fault(self, node: Node | None, code: str, text: str, advice: str = "") -> None:
         """Note an error at a node (at the file when there is none)."""
@@ -97,14 +98,13 @@ class RuleFile:
             mark = error.problem_mark or error.context_mark
             line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
             problem = error.problem or error.context or "not YAML"
-            advice = "quote strings that hold '[', ']', '{', '}', ': ' or ' #'"
-            self._syntax(line, column, f"not YAML: {problem}", advice)
+            self._syntax(line, column, f"not YAML: {problem}", _advice(problem))
             return None
         except YAMLError as error:
             self._syntax(0, 0, f"not YAML: {str(error).splitlines()[0]}", "look for control characters")
             return None
         if root is None:
-            self.fault(None, codes.WRONG_TYPE, "the file is empty", "write at least 'rules: []'")
+            self.fault(None, codes.WRONG_TYPE, "the file is empty", f"write at least '{self.least}'")
         return root
 
     def _syntax(self, line: int, column: int, text: str, advice: str) -> None:
@@ -181,9 +181,10 @@ class RuleFile:
             except ValueError:  # 0o7 and .inf are YAML, and no one's fact
                 pass
         advice = "put it in quotes if a string is meant" if isinstance(node, ScalarNode) else ""
-        self.fault(
-            node, codes.WRONG_TYPE, f"{what} must be a string, number, boolean or null, not {kind_of(node)}", advice
-        )
+        known = kind_of(node)
+        if isinstance(node, ScalarNode) and known in ("a float", "an integer"):  # .nan, .inf, 0o7
+            known = f"{node.value}, which is no number that a program can write"
+        self.fault(node, codes.WRONG_TYPE, f"{what} must be a string, number, boolean or null, not {known}", advice)
         return ()
 
     def unknown_key(self, key: Text, what: str, known: Iterable[str]) -> str | None:
@@ -193,6 +194,15 @@ class RuleFile:
         advice = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names)}"
         self.fault(key.node, codes.UNKNOWN_KEY, f"{what} has no key {key.value!r}", advice)
         return near[0] if near else None
+
+
+def _advice(problem: str) -> str:
+    """What to do about what YAML's reader says."""
+    if "another document" in problem:
+        return "take the line '---' out: a file is one document; 'extends' joins files"
+    if "'\\t'" in problem:
+        return "indent with spaces"
+    return "quote strings that hold '[', ']', '{', '}', ': ' or ' #'"
 
 
 def kind_of(node: Node) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from packaging.version import InvalidVersion, Version
-from ruamel.yaml.nodes import Node, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from pruner.model import Allowed, Dynamic, Fact, Guard, Location, Rule, Target
 from pruner.policy import codes, guard, subject, target, value
@@ -82,6 +82,15 @@ def _read_rule(file: RuleFile, node: Node, stated: Stated) -> None:
     if "without" in entries:
         _targets(file, entries["without"], "without", name or "?", stated)
     for verb in verbs:
+        value_node = entries[verb]
+        if isinstance(value_node, SequenceNode | MappingNode) and not value_node.value:
+            file.fault(
+                value_node,
+                codes.BAD_TARGET,
+                f"{verb!r} of rule {name or '?'} names nothing",
+                "name what it is about, or take the rule out",
+            )
+            continue
         READERS[verb](file, entries[verb], verb, name or "?", stated)
     if name and why and len(verbs) == 1:
         place = stated.note(file, file.place(node))

@@ -100,6 +100,26 @@ def rules_in_latin(place: Place) -> None:
     place.rules.write_bytes(RULES.encode() + b"# \xe9\n")
 
 
+def two_documents(place: Place) -> None:
+    place.rules.write_text(RULES + "---\nrules: []\n")
+
+
+def tabs(place: Place) -> None:
+    place.rules.write_text("rules:\n\t- id: x\n")
+
+
+def a_number_that_is_none(place: Place) -> None:
+    place.rules.write_text(RULES + "  - {id: n, because: N., assume: {app.X: .nan}}\n")
+
+
+def an_empty_verb(place: Place) -> None:
+    place.rules.write_text(RULES + "  - {id: n, because: N., drop: []}\n")
+
+
+def an_empty_mapping(place: Place) -> None:
+    place.rules.write_text(RULES + "  - {id: n, because: N., assume: {}}\n")
+
+
 def rules_in_a_pipe(place: Place) -> None:
     place.rules.unlink()
     os.mkfifo(place.rules)
@@ -198,6 +218,11 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (nested_lists, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
     (nested_mappings, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
     (rules_in_latin, "PR002", r"rules\.yaml:3: error"),
+    (two_documents, "PR002", r"rules\.yaml:\d+:1: error PR002: .* another document; take the line '---' out"),
+    (tabs, "PR002", r"rules\.yaml:2:1: error PR002: .* indent with spaces"),
+    (a_number_that_is_none, "PR004", r"rules\.yaml:\d+:\d+: error PR004: .* not \.nan, which is no number"),
+    (an_empty_verb, "PR013", r"rules\.yaml:\d+:\d+: error PR013: 'drop' of rule n names nothing"),
+    (an_empty_mapping, "PR013", r"rules\.yaml:\d+:\d+: error PR013: 'assume' of rule n names nothing"),
     (rules_in_a_pipe, "PR001", r"rules\.yaml: error PR001: cannot read the rule file: it is a pipe"),
     (no_upstream, "PR100", "nowhere"),
     (empty_upstream, "PR111", "empty"),

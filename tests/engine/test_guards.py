@@ -352,7 +352,9 @@ def test_a_parameter_that_is_not_there_is_an_error_at_the_rule() -> None:
 
 
 def test_a_function_that_is_not_there_is_a_finding() -> None:
-    assert guarded("def g(x):\n    return x\n").findings == ["PR240"]
+    made = guarded("def g(x):\n    return x\n")
+    assert made.findings == ["PR240"]
+    assert [(f.path, f.line) for f in made.outcome.findings] == [("rules.yaml", 5)]
 
 
 def test_a_dead_function_is_not_guarded() -> None:

@@ -61,3 +61,15 @@ def test_faults_are_all_shown(tmp_path: Path) -> None:
         ("PR004", 3),
         ("PR011", 4),
     ]
+
+
+def test_an_empty_case_is_told_what_a_case_holds(tmp_path: Path) -> None:
+    (tmp_path / "facts.yaml").write_text("")
+    with pytest.raises(PruneError, match=r"facts\.yaml: error PR004: the file is empty; write at least 'facts: \{\}'"):
+        load_case(tmp_path / "facts.yaml")
+
+
+def test_places_of_a_case_are_shown_with_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "facts.yaml").write_text("roots: [app]\n")
+    policy = load_case(tmp_path / "facts.yaml")
+    assert policy.shown[policy.roots[0].location.file] == (tmp_path / "facts.yaml").as_posix()
