@@ -274,8 +274,11 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
             and isinstance(rest[0], ast.ClassDef)
             and _shell(node) == _shell(rest[0])
         ):
-            left = {ast.dump(item) for item in rest.pop(0).body}  # type: ignore[attr-defined]
+            body = rest.pop(0).body  # type: ignore[attr-defined]
+            left = {ast.dump(item) for item in body if not isinstance(item, ast.Pass)}
             for item in node.body:
+                if isinstance(item, ast.Pass):
+                    continue
                 if ast.dump(item) in left:
                     left.discard(ast.dump(item))
                 elif isinstance(item, FUNCTIONS) and not item.decorator_list:

@@ -67,7 +67,8 @@ def judge(
         problems = fresh(judged.again({p: d for i in batch for p, d in mutants[i].changes}), clean)
         for index in batch:
             for check, texts in problems.items():
-                said = [text for text in texts if speaks(text, mutants[index], root)]
+                # Of one mutant alone every new problem is its own: `reads pkg.NAME, which is gone` names who reads it.
+                said = [text for text in texts if len(batch) == 1 or speaks(text, mutants[index], root)]
                 if said:
                     scores[index].caught[check] = said[0]
         done += len(batch)

@@ -11,6 +11,7 @@ import pytest
 from pruner.pipeline import run_case
 from pruner.verify import run
 from pruner.verify.rules import read_case
+from tests.mutation.equal import same
 from tests.mutation.judge import Judge
 from tests.mutation.mutants import DATA, KINDS, Mutant, mutants
 from tests.mutation.score import judge
@@ -98,3 +99,29 @@ def test_kinds_of_their_own(kind: str) -> None:
     else:
         gone = {"enum member gone": ("A = 1", "B = 2"), "expression gone": ("start(self)",)}.get(kind, ('"a"', '"b"'))
         assert text is not None and any(PARTS.count(word) > text.decode().count(word) for word in gone)
+
+
+def test_a_pass_beside_other_statements_is_no_fault() -> None:
+    one = b"x = 1\npass\n\n\ndef f():\n    pass\n    return 1\n"
+    assert same(one, b"x = 1\n\n\ndef f():\n    return 1\n")
+    assert not same(one, b"x = 1\n\n\ndef f():\n    pass\n")
+    assert same(b"def f():\n    pass\n", b"def f():\n    pass\n    pass\n")
+
+
+def test_of_a_mutant_alone_every_problem_is_its_own(tmp_path: Path) -> None:
+    """``from .b import *`` in a package: the loss of a name in ``b`` is told of who reads it of the package."""
+    up = tmp_path / "up"
+    files = {
+        "app.py": "import pkg\n\n\ndef f():\n    return pkg.NAME\n",
+        "pkg/__init__.py": "from .b import *\n",
+        "pkg/b.py": "from pkg.c import NAME\n",
+        "pkg/c.py": "NAME = 1\n",
+    }
+    for path, text in files.items():
+        (up / path).parent.mkdir(parents=True, exist_ok=True)
+        (up / path).write_text(text)
+    (tmp_path / "facts.yaml").write_text("facts: {}\nroots: [app]\n")
+    judged = Judge(up, up, read_case(tmp_path / "facts.yaml"))
+    mutant = Mutant("k", "pkg/b.py", 1, "w", (("pkg/b.py", b"pass\n"), ("pkg/c.py", b"pass\n")))
+    (score,) = judge(judged, [mutant], 1, judged.first(), lambda text: None)
+    assert "imports" in score.caught

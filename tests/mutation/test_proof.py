@@ -95,6 +95,17 @@ def test_what_the_body_of_one_module_imports(tmp_path: Path) -> None:
     assert reason(tmp_path, files | {"x.py": ""}, "app.py", without) == ""
 
 
+def test_a_method_that_no_file_says(tmp_path: Path) -> None:
+    """``pass`` stands in its place; a text that names it, or an attribute, is somebody who may ask."""
+    files = FILES | {
+        "m.py": "class C:\n    def spare(self):\n        return 1\n\n    def used(self):\n        return 2\n"
+    }
+    without = "class C:\n    pass\n\n    def used(self):\n        return 2\n"
+    assert reason(tmp_path, files, "m.py", without) == "no file says the method's name"
+    assert reason(tmp_path, files | {"z.py": "X = 'spare'\n"}, "m.py", without) == ""
+    assert reason(tmp_path, files | {"z.py": "def f(x):\n    return x.spare\n"}, "m.py", without) == ""
+
+
 def test_a_list_of_constants(tmp_path: Path) -> None:
     files = FILES | {"m.py": "NAMES = ['a', -1]\nOTHER = [print()]\n"}
     assert reason(tmp_path, files, "m.py", "OTHER = [print()]\n") == "nobody can read it"
