@@ -129,6 +129,9 @@ class Entries:
             table, key = self.canonical(chain), firm(args[_ONE[step]])
             rule = self.rule(table, key) if table in self.tables and key else ""
             return [Refused(pos, rule, f"{table}[{key}]", _VALUE, _OTHERWISE)] if rule else []
+        placed = self._placed(e, pos)
+        if placed:
+            return placed
         reads = importing and e[0] in ("n", "v", "b")
         at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1) if reads else -1
         if at >= 0:
@@ -136,6 +139,33 @@ class Entries:
             rule = self.rule(table, key) if table in self.tables else ""
             return [Refused(pos, rule, f"{table}[{key}]", _READ, _OTHERWISE)] if rule else []
         return []
+
+    def _placed(self, e: Expr, pos: int) -> list[Refused]:
+        """``T[1]``, ``T.index("b")``, ``enumerate(T)``, ``zip(T, U)``: what goes of a list is counted there."""
+        if method(e) == ".index":
+            chain = call(e)[3]
+            return self.counted(chain, pos) if chain is not None else []
+        if e[0] in ("n", "v", "b"):
+            at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1)
+            number = at >= 0 and isinstance(constants(e[2][at])[0], int)
+            return self.counted((e[0], e[1], e[2][:at]), pos) if number else []
+        if e[0] == "k" and e[1][0] == "n" and e[1][1:] in (("enumerate", ()), ("zip", ())):
+            return [row for argument in e[2] for row in self.counted(argument, pos)]
+        spread = [a[1][0] for a in e[2] if a[0] == "o" and len(a[1]) == 1] if e[0] == "k" else []
+        if spread:  # f(*T)
+            return [row for argument in spread for row in self.counted(argument, pos)]
+        return []
+
+    def counted(self, e: Expr, pos: int) -> list[Refused]:
+        """The entries that go of a list or tuple whose places count here."""
+        if e[0] not in ("n", "v", "b"):
+            return []
+        table = self.canonical(e)
+        if table not in self.tables:
+            return []
+        values = [value for value in self.source(e)[1] if value[0] == "t" and value[1] in ("t", "l")]
+        gone = {key: self.rule(table, key) for value in values for key in keys(value) if self.rule(table, key)}
+        return [Refused(pos, rule, f"{table}[{key}]", _COUNTED, _OTHERWISE) for key, rule in gone.items()]
 
     def called(self, e: Expr, pos: int) -> tuple[frozenset[str], str, Taken] | None:
         """A statement that calls a method of a table: (rules, key, what goes of its arguments).
@@ -323,4 +353,5 @@ _WRITE = "take it out of the rule; a fact on what asks for the value takes the c
 _OTHERWISE = "take it out of the rule, or state the fact that makes this place dead"
 _BOUND = "is stored under other names by the same statement"
 _VALUE = "is put in by an expression whose value is used"
+_COUNTED = "is counted where this reads by place"
 _READ = "is read here while the module is imported"

@@ -287,14 +287,25 @@ class Evaluator:
 
     def _compare(self, e: Expr) -> Value | None:
         left_expr, rest = e[1], e[2]
-        if len(rest) != 1:
-            return None
+        if len(rest) != 1:  # 80 <= sm() < 90: each pair by itself
+            pairs = zip((left_expr, *(right for _, right in rest)), rest, strict=False)
+            each = [self._compare(("=", left, (row,))) for left, row in pairs]
+            no = next((known for known in each if known is not None and known.truth is False), None)
+            return (
+                no
+                if no is not None or None in each or any(k is not None and k.truth is None for k in each)
+                else V.join(each)
+            )
         op, right_expr = rest[0]
         if op in ("is", "is not", "==", "!=") and self.world.gone:
             alike = op in ("==", "!=")
-            rule = self._gone(left_expr, alike) or self._gone(right_expr, alike)
+            rule = self.gone(left_expr, alike) or self.gone(right_expr, alike)
             if rule:  # nothing can be what a rule dropped
                 return V.make([op in ("is not", "!=")], frozenset({rule}))
+        if op in ("in", "not in") and self.world.gone and right_expr[0] == "t" and right_expr[2]:
+            rules = [self.gone(part, True) for part in right_expr[2]]
+            if all(rules):
+                return V.make([op == "not in"], frozenset(rules))
         boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
         if left_expr[0] == "t" == right_expr[0]:
             tuples = self._tuples(left_expr, op, right_expr)
@@ -346,7 +357,7 @@ class Evaluator:
                 origin |= known.origin
         return None if unknown else Value((True,), origin, True)
 
-    def _gone(self, e: Expr, alike: bool) -> str:
+    def gone(self, e: Expr, alike: bool) -> str:
         """Rule id when the expression is a member of an enum that a rule drops."""
         if e[0] == "n" and e[2]:
             return self.world.dropped_member(self.module, e[1], e[2], alike)
@@ -372,8 +383,9 @@ class Evaluator:
             if name == "bool" and len(args) == 1:
                 truth = self.truth(args[0])
                 return Value((False, True)) if truth is None else V.make([truth[0]], truth[1])
-            if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c" and args[0][0] == "n":
-                return self._attribute_probe(name, args)
+            if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c":
+                probed = self._attribute_probe(name, args) if args[0][0] == "n" else None
+                return probed if probed is not None or name == "hasattr" else self._given_attribute(args)
             if name in ("int", "str") and len(args) == 1:
                 return _convert(name, self.value(args[0]))
             if name in ("isinstance", "issubclass") and len(args) == 2:
@@ -419,8 +431,19 @@ class Evaluator:
                 f"hasattr({self.world.canonical(self.module, root, path)}, {attribute!r})", self.module
             )
         if isinstance(attribute, str) and attribute.isidentifier():
+            owners = self.world.members.attributes.get(attribute, {})
+            if self.world.canonical(self.module, root, path) in owners:
+                return None  # of the class itself, which need not have what its objects are given
             return self.world.fact(self.world.canonical(self.module, root, (*path, "." + attribute)), self.module)
         return None
+
+    def _given_attribute(self, args: tuple[Expr, ...]) -> Value | None:
+        """``getattr(config, "flag", False)``: what a fact says of the attribute, or the default of an object without it."""
+        base, name = args[0], args[1][1]
+        if not isinstance(name, str) or base[0] not in ("n", "v", "b", "x"):
+            return None
+        known = self._member((base[0], base[1], (*base[2], f".{name}")))
+        return known if known is None or len(args) == 2 else V.join([known, self.value(args[2])])
 
     # -- may it be dropped? ------------------------------------------------------------------
 
@@ -564,6 +587,10 @@ def compare(op: str, left: Value, right: Value) -> Value | None:
     """One comparison; decided only when every pair of possible values agrees."""
     origin = left.origin | right.origin
     if left.values is None or right.values is None:
+        if op in ("in", "not in") and right.single and right.values and isinstance(right.values[0], tuple | frozenset):
+            each = [_compare_range("==", left, Value((item,)), origin) for item in right.values[0]]
+            outside = all(known is not None and known.truth is False for known in each)
+            return V.make([op == "not in"], origin) if outside else None
         return _compare_range(op, left, right, origin)
     answers = set()
     for a in left.values:

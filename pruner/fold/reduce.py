@@ -7,6 +7,7 @@ That the two agree is what keeps a deleted import from leaving a dangling name.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +81,8 @@ class Reducer:
             if not self._literal(e):
                 self.value(e[1])
                 for operator, right in e[2]:
+                    if operator in ("in", "not in") and right[0] == "t":
+                        self._members(right, right[2])  # mode in (Mode.HIP, Mode.CPU)
                     if operator in ("in", "not in") and right[0] in ("n", "v") and right[2][-1:] == (".modules",):
                         # `name in sys.modules` looks no module up: of the chain its last step is only named.
                         self.out.attributes.add("modules")
@@ -100,11 +103,14 @@ class Reducer:
                 elif len(step) > 2:
                     self.out.texts.extend([t for t in constants(step) if isinstance(t, str)])
         elif tag == "t":
+            if e[1] == "s":
+                self._members(e, e[2])
             gone = self.gone.get(id(e), ())
             for index, part in enumerate(e[2]):
                 if index not in gone:
                     self.value(part)
         elif tag == "d":
+            self._members(e, [key for key, _ in e[1]])
             gone = self.gone.get(id(e), ())
             for index, (key, item) in enumerate(e[1]):
                 if index in gone:
@@ -123,6 +129,16 @@ class Reducer:
             self.out.calls.append(e)
             for part in e[1]:
                 self.value(part)
+
+    def _members(self, e: Expr, keys: Sequence[Expr | None]) -> None:
+        """Members of enums that rules drop go out of what they are looked for in: nothing can be one of them."""
+        if not self.ev.world.gone or id(e) in self.gone:
+            return
+        gone = {index: self.ev.gone(key, True) for index, key in enumerate(keys) if key is not None}
+        gone = {index: rule for index, rule in gone.items() if rule}
+        if gone:
+            self.gone[id(e)] = gone
+            self.out.actions.append((e, "entries", tuple(sorted(gone.items())), frozenset(gone.values())))
 
     def test(self, e: Expr) -> None:
         """Visit in test position: only the truth matters."""

@@ -461,6 +461,7 @@ class Walker:
             if self._item(s):
                 return 0
             self.take_entries(s)
+            self.counted(s)
         if len(s) > 6:
             self.read(s[6], s[1])
         scope = self.local.stack[-1] if self.local.stack else None
@@ -537,6 +538,11 @@ class Walker:
             return ".".join([self.module, *self.names[:-1]]) + "".join(path)
         depth = self.local.stack.index(scope) if scope is not None else len(self.names) - 1
         return ".".join([self.module, *self.names[: depth + 1], root]) + "".join(path)
+
+    def counted(self, s: Stmt) -> None:
+        """``a, b = T``: the entries of T are counted."""
+        if self.entries is not None and s[5] == "*" and len(s[3]) > 1:
+            self.unit.refused += self.entries.counted(s[4], s[1])
 
     def take_entries(self, s: Stmt) -> None:
         """What of an assignment and of its annotation puts entries that rules drop into a table."""

@@ -1165,6 +1165,7 @@ def walk_item(world: ProgramWorld, summary: Summary, drops: Drops, item: Item, e
         # The entries of a literal `__all__` keep nothing: they follow what is kept.
         if walker.entries is not None:
             walker.take_entries(s)
+            walker.counted(s)
         if len(s) > 6:
             walker.read(s[6], s[1])
         walker.read(s[4], s[1])

@@ -25,11 +25,14 @@ if TYPE_CHECKING:
 Place = tuple[str, int, str]  # module, position, what stands there
 
 
-def asked_subjects(policy: Policy) -> frozenset[str]:
-    """Subjects of facts that some guard asks at run time."""
-    guards = getattr(policy, "guards", ())
-    asked = {name for g in guards for a in g.asks if a.kind == "fact" for name in a.names}
-    return frozenset(asked)
+def asked_subjects(policy: Policy) -> dict[str, frozenset[str]]:
+    """Subjects of facts that some guard asks at run time, with the functions that these stand in; ``^`` before one: at its entry."""
+    asked: dict[str, set[str]] = {}
+    for guard in getattr(policy, "guards", ()):
+        for name in [str(name) for ask in guard.asks if ask.kind == "fact" for name in ask.names]:
+            mark = "" if guard.where == "after" else "^"
+            asked.setdefault(name, set()).update(mark + place.replace(":", ".") for place in guard.at)
+    return {name: frozenset(places) for name, places in asked.items()}
 
 
 class MemberCheck:

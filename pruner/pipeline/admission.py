@@ -23,6 +23,7 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Edit, Fact, FactRecord, Range, Snapshot, StoreRecord
 from pruner.model.policy import Const
 from pruner.pipeline import given
+from pruner.pipeline.followed import Followed
 from pruner.pipeline.given import Given
 from pruner.pipeline.looks import Looks
 from pruner.pipeline.taking import Classes
@@ -69,7 +70,9 @@ class _Tree:
     result: Result
     module_of: dict[str, str]
     standings: Mapping[tuple[str, int, str], str]
-    guarded: frozenset[str] = frozenset()  # subjects that guards ask at run time
+    guarded: Mapping[str, frozenset[str]] = field(
+        default_factory=dict
+    )  # subjects that guards ask at run time, and where
     classes: Classes = field(default_factory=lambda: Classes({}))
     asked: frozenset[str] = frozenset()  # names of attributes of which a guard asks a fact
     texts: list[tuple[str, bytes]] = field(default_factory=list)  # of the kept files
@@ -78,6 +81,7 @@ class _Tree:
     parsed: dict[str, FileStores] = field(default_factory=dict)
     sites: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)
     computed: dict[str, list[tuple[str, Site]]] = field(default_factory=dict)  # by kind: those without a name
+    followed: Followed | None = None
     said: set[str] = field(default_factory=set)  # keys of the environment that kept code names other than to read them
 
     def add(self, path: str, site: Site) -> None:
@@ -102,6 +106,10 @@ class _Tree:
                 return not (edit.text and (not name or name in edit.text))
         return False
 
+    def taken(self, path: str, offset: int) -> bool:
+        """True when an edit takes the place out."""
+        return any(edit.start <= offset < edit.stop for edit in self.result.edits.get(path, ()))
+
     def written(self, path: str, site: Site, fact: Fact) -> bool:
         """True when what a keyword is given became a literal that the fact allows, under all facts together."""
         if site.given < 0:
@@ -119,7 +127,7 @@ def judge(
     summaries: Mapping[str, Summary | None],
     readers: Mapping[str, tuple[str, ...]],
     standings: Mapping[tuple[str, int, str], str],
-    guarded: frozenset[str] = frozenset(),
+    guarded: Mapping[str, frozenset[str]] | None = None,
     stores_of: Callable[[str, bytes], FileStores] = lambda path, data: find(data),
     hidden: Mapping[tuple[str, str], list[tuple[str, int]]] = _NOTHING,
 ) -> Admission:
@@ -127,16 +135,19 @@ def judge(
 
     ``subjects`` gives the defining symbol's spelling of a subject, ``readers`` the modules that asked,
     ``standings`` what folding knows of stores into members, by module, line and member, ``guarded``
-    the subjects that a guard asks at run time, ``stores_of`` gives those of a file of this path and text, ``hidden``
-    are stores into globals that no assignment shows (:mod:`pruner.graph.overwritten`): module and position.
+    the subjects that a guard asks at run time with the methods that it stands in, ``stores_of`` gives those of a file of
+    this path and text, ``hidden`` are stores into globals that no assignment shows (:mod:`pruner.graph.overwritten`):
+    module and position.
     """
     # Stores are looked for where a fact is asked for: one that nobody asks for folds nothing, so no store makes
     # the tree wrong by it.
     idle = {f for f in facts if f.valid_from or not readers.get(f.subject)}
     watched = [(f, () if f in idle else watches(subjects[f.subject], table, summaries)) for f in facts]
     homes = {path: module for module, (path, _) in table.paths.items()}
+    guarded = guarded or {}
     names = frozenset(subject.rpartition(".")[2] for subject in guarded)
     tree = _Tree(snapshot, table, result, homes, standings, guarded, Classes(summaries), names)
+    tree.followed = Followed(tree.classes, guarded, tree.texts, tree.taken)
     _read(tree, [w for _, own in watched for w in own], stores_of)
     records, rejected = [], set()
     opened: set[tuple[str, int]] = set()
@@ -219,6 +230,9 @@ def _stores(tree: _Tree, fact: Fact, watch: Watch, opened: set[tuple[str, int]])
             checked = checked and (exactly is None or fits)  # what the call says is no guard's business
             fits = fits or (watch.kind == "attribute" and tree.written(path, site, fact))
             standing = "compatible" if fits else folded or ("guarded" if checked else "breaks")
+            if standing == "guarded" and site.kind == "attribute" and tree.followed is not None:
+                if not tree.followed.follows(fact.subject, watch.classes, path, site.line):
+                    standing = "breaks"  # the guard has asked by then
         if tree.removed(path, site):
             standing = "removed"
         name = site.name or "a name that is computed"

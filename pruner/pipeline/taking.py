@@ -48,6 +48,10 @@ class Classes:
             elif part[0] == "class":
                 self._class(part)
 
+    def path(self, stmt: Stmt) -> str:
+        """The file of a class at the top of a module; "" for others."""
+        return self._paths.get(id(stmt), "")
+
     def literals(self, names: frozenset[str], attribute: str) -> Iterator[tuple[str, int, Const]]:
         """(path, line, value) of literals that the bodies of the classes give the attribute last."""
         for stmt in [row for name in sorted(names) for row in self.statements.get(name, ())]:

@@ -33,6 +33,7 @@ class Canon:
             ast.IfExp: self._if_value,
             ast.JoinedStr: self._joined,
             ast.Call: self._call,
+            ast.Compare: self._compare,
             ast.Lambda: self._lambda,
             ast.List: self._sequence,
             ast.Tuple: self._sequence,
@@ -177,7 +178,28 @@ class Canon:
         return tuple(found)
 
     def _sequence(self, node: ast.List | ast.Tuple | ast.Set, scope: Scope) -> Term:
-        return (type(node).__name__, *self._items(node.elts, scope))
+        elements = [item for item in node.elts if not self._lost(item, scope)] if type(node) is ast.Set else node.elts
+        if node.elts and not elements:
+            return ("Call", ("Name", "set"), (), ())  # {} is no set
+        return (type(node).__name__, *self._items(elements, scope))
+
+    def _lost(self, node: ast.expr, scope: Scope) -> bool:
+        """Is it a member of an enum that a rule drops, and to which nothing else is equal?"""
+        if not isinstance(node, ast.Attribute):
+            return False
+        return self.effects.classes.gone(self.effects.value(node, scope))
+
+    def _compare(self, node: ast.Compare, scope: Scope) -> Term:
+        """``mode in (Mode.HIP, Mode.CPU)`` is ``mode in (Mode.CPU,)`` where a rule drops ``Mode.HIP``."""
+        rights = []
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple | ast.List | ast.Set):
+                right = type(right)([item for item in right.elts if not self._lost(item, scope)])
+                rights.append((type(right).__name__, *self._items(right.elts, scope)))
+            else:
+                rights.append(self.value(right, scope))
+        ops = tuple((type(op).__name__,) for op in node.ops)
+        return ("Compare", self.value(node.left, scope), ops, tuple(rights))
 
     def _dict(self, node: ast.Dict, scope: Scope) -> Term:
         rows: list[Term] = []
@@ -188,7 +210,7 @@ class Canon:
                     rows.extend(term[1:])  # {**{}, "a": 1}
                 else:
                     rows.append(("**", term))
-            else:
+            elif not self._lost(key, scope):
                 rows.append((self.value(key, scope), term))
         return ("Dict", *rows)
 

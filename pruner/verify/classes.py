@@ -138,6 +138,14 @@ class Classes:
     def _auto(self, node: ast.Call, module: str) -> bool:
         return self.dotted(node.func, module) == ("outside", "enum.auto", "")
 
+    def gone(self, val: Val) -> bool:
+        """Is it a member that a rule drops, and to which nothing else is equal?"""
+        module, _, rest = val.member.partition(":")
+        if not rest or not self.world.ruled.drops_symbol(module, rest):
+            return False
+        symbol: Symbol = ("symbol", module, rest.partition(".")[0])
+        return not self.ancestors(symbol)[1] & MIXED and not self.own_eq(symbol)
+
     def own_eq(self, symbol: Symbol) -> bool:
         """Does the class or a base of it in the tree define ``__eq__``?"""
         for row in self.ancestors(symbol)[0]:

@@ -49,14 +49,23 @@ class Operators(Chains):
         return Val(boolean=boolean, fresh=fresh)
 
     def _Compare(self, node: ast.Compare, scope: Scope) -> Val:
-        if len(node.ops) != 1:
-            return UNKNOWN
+        if len(node.ops) != 1:  # 80 <= sm() < 90: each pair by itself
+            sides = [node.left, *node.comparators]
+            pairs = [ast.Compare(a, [op], [b]) for a, op, b in zip(sides, node.ops, sides[1:], strict=False)]
+            each = [self._Compare(pair, scope) for pair in pairs]
+            decided = (
+                False if any(one.truth is False for one in each) else True if all(one.truth for one in each) else None
+            )
+            return v.const(decided, any(one.stated for one in each)) if decided is not None else UNKNOWN
         name, right_node = type(node.ops[0]).__name__, node.comparators[0]
         alike = self._tuples(node.left, name, right_node, scope)
         if alike is not None:
             return v.const(alike, True)
         left = self.value(node.left, scope)
         boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
+        if name in ("In", "NotIn") and isinstance(right_node, ast.Tuple | ast.List | ast.Set):
+            if all(isinstance(e, ast.Attribute) and self.classes.gone(self.value(e, scope)) for e in right_node.elts):
+                return v.const(name == "NotIn", True)  # nothing is a member that a rule drops, and nothing is in []
         if name in ("In", "NotIn"):
             container = self.members(right_node, scope)
             if container is not None:

@@ -164,7 +164,8 @@ def _compare_range(left: Val, name: str, right: Val) -> bool | None:
 def contains(item: Val, container: tuple[Const, ...], negated: bool) -> bool | None:
     """``item in container`` for a literal container of constants."""
     if item.consts is None:
-        return None
+        outside = item.bounds is not None and all(_compare_range(item, "Eq", const(one)) is False for one in container)
+        return negated if outside else None
     answers = set()
     for value in item.consts:
         try:

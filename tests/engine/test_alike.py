@@ -59,11 +59,16 @@ DECIDED = {
     "all items": ("(is_hip(), arch()) == (False, 'cuda')", "TWO"),
     "among tuples": ("(arch(), 1) in [('cuda', 1), ('hip', 1)]", "TWO"),
     "not among tuples": ("(is_hip(), sm()) in ((True, 1), (True, 2))", "ONE"),
+    "a range among numbers": ("sm() in (70, 80)", "ONE"),
+    "a range not among numbers": ("sm() not in {70, 80}", "TWO"),
+    "a range between two": ("70 <= sm() < 90", "ONE"),
+    "a range surely between two": ("60 < sm() <= 200", "TWO"),
+    "a chain of comparisons": ("None is not arch() == 'hip'", "ONE"),
     "one of several results": ("name() == 'hip'", "ONE"),
 }
 FACTS = {
     "is_cuda()": True, "is_hip()": False, "arch()": ["cuda"], "plat.FLAG": False, "app.has('x')": False,
-    "os.getenv('NOT_SET')": None,
+    "os.getenv('NOT_SET')": None, "sm()": {"min": 90, "max": 120},
 }  # fmt: skip
 RUN = "import app\nRESULT = app.f()"
 
@@ -109,3 +114,30 @@ def test_what_is_decided(name: str, tmp_path: Path) -> None:
         f"    return 'rtx'\n\n\ndef f():\n    if {test}:\n        return 'ONE'\n    return 'TWO'\n"
     )
     assert gone not in run(text, tmp_path, FACTS)
+
+
+READ = {
+    "without a default": ("getattr(c, 'flag')", "ONE"),
+    "with a default that agrees": ("getattr(c, 'flag', False)", "ONE"),
+    "with another that is as false": ("getattr(c, 'flag', None)", "ONE"),
+    "with zero": ("getattr(c, 'flag', 0)", "ONE"),
+    "with a default that does not agree": ("getattr(c, 'flag', True)", ""),
+    "with a default that nobody knows": ("getattr(c, 'flag', sm())", ""),
+    "of the class": ("getattr(C, 'flag', True)", ""),
+    "of a module": ("getattr(os, 'flag', False)", ""),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_getattr_of_an_attribute_that_a_fact_speaks_of(name: str, tmp_path: Path) -> None:
+    """An object without the attribute gives the default, so both must agree."""
+    test, gone = READ[name]
+    text = (
+        "import os\nfrom plat import sm\n\n\nclass C:\n    def __init__(self):\n        self.flag = False\n\n\nclass E:\n    pass\n\n\n"
+        f"def g(c):\n    if {test}:\n        return 'ONE'\n    return 'TWO'\n\n\n"
+        "def f():\n    try:\n        return g(C()), g(E())\n    except AttributeError:\n        return g(C())\n"
+    )
+    if name == "without a default":
+        text = text.replace("g(C()), g(E())", "g(C())")
+    left = run(text, tmp_path, {"app.C.flag": False})
+    assert ("ONE" in left) == (gone == "")

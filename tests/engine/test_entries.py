@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pruner.verify import run as verify
-from tests.engine.program import Pruned, prune, run
+from tests.engine.program import Pruned, prune, run, same_behaviour
 
 HEAD = """\
 import collections
@@ -606,3 +606,33 @@ def test_what_the_sentence_says_brings_the_choice_back() -> None:
     pruned = built(RULES + more)
     driver = "from app.args import launch\nRESULT = launch(backend='hip')"
     assert pruned.findings == [] and run(pruned.files, driver) == run(pruned.before, driver)
+
+
+COUNTED = {
+    "by its place": "T = ['cuda', 'hip', 'cpu']\n\n\ndef f():\n    return T[2]\n",
+    "from the end": "T = ('cuda', 'hip')\n\n\ndef f():\n    return T[-1]\n",
+    "index": "T = ['hip', 'cuda']\n\n\ndef f():\n    return T.index('cuda')\n",
+    "enumerate": "T = ['hip', 'cuda']\nN = {k: i for i, k in enumerate(T)}\n\n\ndef f():\n    return N['cuda']\n",
+    "zip": "T = ['hip', 'cuda']\nN = dict(zip(T, (1, 2)))\n\n\ndef f():\n    return N['cuda']\n",
+    "taken apart": "T = ['hip', 'cuda']\na, b = T\n\n\ndef f():\n    return b\n",
+    "taken apart in a function": "T = ['hip', 'cuda']\n\n\ndef f():\n    a, b = T\n    return b\n",
+    "arguments": "T = ['hip', 'cuda']\n\n\ndef g(a, b):\n    return b\n\n\ndef f():\n    return g(*T)\n",
+}
+NOT_COUNTED = {
+    "a dictionary": "T = {'hip': 1, 'cuda': 2, 0: 3}\n\n\ndef f():\n    return T[0], T['cuda']\n",
+    "a list that is walked": "T = ['hip', 'cuda']\n\n\ndef f():\n    return 'cuda' in T, [t for t in T if t != 'hip']\n",
+    "another list": "T = ['hip', 'cuda']\nU = ['x', 'y']\n\n\ndef f():\n    return U[1], len(set(T) - {'hip'})\n",
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_list_whose_places_count_is_a_finding(name: str) -> None:
+    """It went in silence, and what stood behind it was another one."""
+    assert set(prune({"app.py": COUNTED[name]}, drop=["app.T[hip]"]).findings) == {"PR243"}
+
+
+@pytest.mark.parametrize("name", NOT_COUNTED)
+def test_a_list_whose_places_do_not_count_loses_its_entry(name: str) -> None:
+    pruned = prune({"app.py": NOT_COUNTED[name]}, drop=["app.T[hip]"])
+    assert pruned.findings == []
+    same_behaviour(pruned, "import app\nRESULT = app.f()")

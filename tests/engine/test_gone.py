@@ -98,3 +98,30 @@ def test_what_nobody_uses_goes(name: str, tmp_path: Path) -> None:
     if "try" not in name:  # there it fails as a missing package does
         same_behaviour(made, RUN)
     assert judged(made.files, made.before, rules, tmp_path) == "passed"
+
+
+MEMBERS = {
+    "in a tuple": "def f(k=1):\n    return 'x' if M(k) in (M.HIP, M.CPU) else 'y'\n",
+    "in a list, alone": "def f(k=1):\n    return 'x' if M(k) not in [M.HIP] else 'y'\n",
+    "in a set by name": "S = {M.HIP, M.CPU}\n\n\ndef f(k=1):\n    return M(k) in S\n",
+    "alone in a set by name": "S = {M.HIP}\n\n\ndef f(k=1):\n    return M(k) in S, type(S)\n",
+    "keys": "T = {M.HIP: 1, M.CPU: 2, M.CUDA: 3}\n\n\ndef f(k=1):\n    return T[M(k)]\n",
+    "a local, in a test": "def f(k=1):\n    m = M(k)\n    if m in {M.HIP}:\n        return 'hip'\n    return m.name\n",
+}
+
+
+@pytest.mark.parametrize("base", ["enum.Enum", "str, enum.Enum"])
+@pytest.mark.parametrize("name", MEMBERS)
+def test_a_dropped_member_goes_out_of_what_is_looked_in(name: str, base: str, tmp_path: Path) -> None:
+    """``Mode.HIP in (Mode.HIP, Mode.CPU)`` raised AttributeError. Of a member that a text is equal to it is a finding."""
+    values = ("1", "2", "3") if base == "enum.Enum" else ("'1'", "'2'", "'3'")
+    body = "".join(f"    {name} = {value}\n" for name, value in zip(("CUDA", "CPU", "HIP"), values, strict=True))
+    text = f"import enum\n\n\nclass M({base}):\n{body}\n\n{MEMBERS[name]}".replace("k=1", f"k={values[0]}")
+    rules = rules_text({}, ["app:f"], ["app:M.HIP"])
+    made = prune({"app.py": text}, rules=rules)
+    if base != "enum.Enum":
+        assert set(made.findings) == {"PR220"}
+        return
+    assert made.findings == [] and "HIP" not in made["app.py"]
+    same_behaviour(made, f"import app\nRESULT = app.f(), app.f({values[1]})")
+    assert judged(made.files, made.before, rules, tmp_path) == "passed"
