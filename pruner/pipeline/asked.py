@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -110,7 +110,8 @@ class _Work:
                 if not facts:
                     return chain, label, None, "", guard.rule
                 rule, values = facts[0].rule, _together(facts)
-                lifted = ", ".join(sorted({f.rule for f in facts} | set(of_subject(self.policy, subject))))
+                every = {f.rule for f in self.policy.stated if f.subject == subject} | {rule}
+                lifted = ", ".join(sorted(every | set(of_subject(self.policy, subject))))
                 # What the object has when all is done: None there is no "not asked", and not what the fact says.
                 own = guard.where == "after" and len(chain) == 1 and subject.endswith(f".{chain[0]}")
                 if own and isinstance(values, list) and all(values):
@@ -141,6 +142,13 @@ class _Work:
             for key, entry in (before or {}).items():
                 bare = of_entry(self.policy, name, key)
                 rule = "" if key in after else self._rule(name, key)
+                if not rule and key not in after:
+                    rule, target = self._of_enum(name, key, before or {})
+                    if rule:
+                        _, wanted, lifted = gone.setdefault(key, (rule, [], set()))
+                        wanted += [target] if target not in wanted else []
+                        lifted.update(bare)
+                        continue
                 if not rule and not bare:
                     continue
                 _, wanted, lifted = gone.setdefault(key, (rule or bare[0], [], set()))
@@ -164,6 +172,17 @@ class _Work:
             if fnmatchcase(key, pattern):
                 return rule
         return ""
+
+    def _of_enum(self, table: str, key: str, before: Mapping[str, Entry]) -> tuple[str, str]:
+        """The rule that drops the member of an enum by this name or value, and the member as a target."""
+        module, _, owner = table.rpartition(".")
+        place = (before[key].path, before[key].line)
+        for target in self.policy.drops:
+            head, _, member = target.text.replace(":", ".").rpartition(".")
+            entry = before.get(member) if target.kind in ("symbol", "dotted") and head == table else None
+            if entry is not None and (entry.path, entry.line) == place:
+                return target.rule, f"{module}:{owner}.{member}"
+        return "", ""
 
     def _classes(self, ask: Ask) -> dict[str, Gone]:
         """Classes that removed modules of a walked package offer."""

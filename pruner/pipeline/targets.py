@@ -58,9 +58,10 @@ def drops_of(policy: Policy, table: ModuleTable, matched: set[str]) -> Drops:
                 matched.add(target.rule)
                 if split not in kept_symbols:
                     symbols[split] = target.rule
-            elif split not in kept_symbols and _has_member(table, *split):
-                members.setdefault(split[0], {})[split[1]] = target.rule
+            elif _has_member(table, *split):
                 matched.add(target.rule)
+                if split not in kept_symbols:
+                    members.setdefault(split[0], {})[split[1]] = target.rule
     entries: dict[str, dict[str, str]] = {}
     for target in policy.drops:
         if target.kind == "entry":

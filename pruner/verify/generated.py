@@ -127,8 +127,8 @@ class Generated:
         if values is None:
             return chain, label, None, "", rule
         stating = sorted(self.stated.stating.get(subject, ()))
-        stating = [name for name in stating if name in told][:1] or stating[:1]  # of several, whichever it names
         lifted = ", ".join(sorted({*stating, *(r for r, text in self.stated.without if text == subject)}))
+        stating = [name for name in stating if name in told][:1] or stating[:1]  # of several, whichever it names
         own = guard.after and len(chain) == 1 and subject.endswith(f".{chain[0]}")
         strict = own and not isinstance(values, Range) and all(values)
         return chain, label, _allowed(values, strict), lifted, "".join(stating)
@@ -165,9 +165,23 @@ class Generated:
                 taken = (
                     {rule for rule, text in self.stated.drops if _entry(text, name, key)} if key not in after else set()
                 )
+                taken |= self._of_enum(name, key) if key not in after else set()
                 if bare or taken:
                     found.setdefault(key, set()).update(bare | taken)
         yield from found.items()
+
+    def _of_enum(self, table: str, key: str) -> set[str]:
+        """Rules that drop the member of an enum that has this name, or this value: both stand on one line."""
+        module, _, owner = table.rpartition(".")
+        rows = self._trees[0].entries(table) or {}
+        here = (rows[key].path, rows[key].line)
+        found = set()
+        for rule, text in self.stated.drops:
+            head, colon, member = text.replace(":", ".").rpartition(".")
+            entry = rows.get(member) if colon and head == f"{module}.{owner}" else None
+            if entry is not None and (entry.path, entry.line) == here:
+                found.add(rule)
+        return found
 
     def _of_classes(self, ask: Asked) -> Iterator[tuple[str, set[str]]]:
         for package in map(str, ask.names):

@@ -300,3 +300,42 @@ def test_a_choice_of_another_vendor_is_left_without_its_vendor(entry: str) -> No
     policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
     table, _, key = entry.rstrip("]").partition("[")
     assert set(of_entry(policy, table, key)) >= FOREIGN[entry]
+
+
+def widened(files: dict[str, str], rules: str, ask: str) -> tuple[str, dict[str, str]]:
+    """What is said of a question, and what its answer is when the rules have what was said."""
+    said = run(prune(files, rules=rules, plat=False).files, ask)["raised"]
+    rows = "".join(
+        f"  - {{id: more.{n}, because: So., {row}}}\n"
+        for n, row in enumerate(re.findall(r"`((?:keep|dynamic): [^`]+)`", said))
+    )
+    lifts = ", ".join(re.findall(r"`lift: \[([^`]+)\]`", said))
+    wider = prune(files, rules=(f"lift: [{lifts}]\n" if lifts else "") + rules + rows, plat=False)
+    assert wider.findings == []
+    return said, run(wider.files, ask)
+
+
+def test_a_member_of_an_enum_is_refused_by_its_value_and_comes_back() -> None:
+    files = {
+        "app.py": "import enum\n\n\nclass Kind(enum.Enum):\n    FAST = 'fast'\n    SLOW = 'slow'\n\n\ndef serve(x):\n    return Kind(x).name\n"
+    }
+    rules = (
+        "rules:\n  - {id: root, because: So., root: [app]}\n  - {id: d, because: So., drop: ['app:Kind.SLOW']}\n"
+        "  - {id: own, because: So., guard: {at: 'app:serve', of: x, ask: {.: {tables: app.Kind}}}}\n"
+    )
+    said, after = widened(files, rules, "import app\nRESULT = app.serve('slow')")
+    assert said.startswith("RefusedByPrune: x 'slow' was removed from this build (rule d, "), said
+    assert after["result"] == "'SLOW'"
+
+
+def test_a_value_that_two_rules_exclude_comes_back_in_one_step() -> None:
+    files = {
+        "app.py": "class Args:\n    def __init__(self, k):\n        self.k = k\n\n\ndef serve(k):\n    return 1 if Args(k).k == 'slow' else 2\n"
+    }
+    rules = (
+        "rules:\n  - {id: root, because: So., root: [app]}\n  - {id: d, because: So., assume: {app.Args.k: [fast, quick]}}\n"
+        "  - {id: e, because: So., assume: {app.Args.k: [fast]}}\n"
+        "  - {id: own, because: So., guard: {at: 'app:Args.__init__', where: after, of: self, ask: {k: {fact: app.Args.k}}}}\n"
+    )
+    said, after = widened(files, rules, "import app\nRESULT = app.serve('slow')")
+    assert "`lift: [d, e]`" in said and after["result"] == "1"
