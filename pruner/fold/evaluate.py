@@ -383,9 +383,8 @@ class Evaluator:
             if name == "bool" and len(args) == 1:
                 truth = self.truth(args[0])
                 return Value((False, True)) if truth is None else V.make([truth[0]], truth[1])
-            if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c":
-                probed = self._attribute_probe(name, args) if args[0][0] == "n" else None
-                return probed if probed is not None or name == "hasattr" else self._given_attribute(args)
+            if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c" and args[0][0] == "n":
+                return self._attribute_probe(name, args)
             if name in ("int", "str") and len(args) == 1:
                 return _convert(name, self.value(args[0]))
             if name in ("isinstance", "issubclass") and len(args) == 2:
@@ -436,14 +435,6 @@ class Evaluator:
                 return None  # of the class itself, which need not have what its objects are given
             return self.world.fact(self.world.canonical(self.module, root, (*path, "." + attribute)), self.module)
         return None
-
-    def _given_attribute(self, args: tuple[Expr, ...]) -> Value | None:
-        """``getattr(config, "flag", False)``: what a fact says of the attribute, or the default of an object without it."""
-        base, name = args[0], args[1][1]
-        if not isinstance(name, str) or base[0] not in ("n", "v", "b", "x"):
-            return None
-        known = self._member((base[0], base[1], (*base[2], f".{name}")))
-        return known if known is None or len(args) == 2 else V.join([known, self.value(args[2])])
 
     # -- may it be dropped? ------------------------------------------------------------------
 

@@ -200,8 +200,6 @@ class Evaluator(Operators):
                 return v.integer(self.value(node.args[0], scope))
             if function[1] == "str" and len(node.args) == 1 and not node.keywords:
                 return v.text(self.value(node.args[0], scope))
-            if function[1] == "getattr" and len(node.args) in (2, 3) and not node.keywords:
-                return self._given_attribute(node, scope)
             if function[1] in ("isinstance", "issubclass") and len(node.args) == 2 and not node.keywords:
                 return v.const(False, stated=True) if self._dropped(node.args[1], scope) else v.BOOLEAN
             if function[1] in TRUTH_BUILTINS:
@@ -215,22 +213,6 @@ class Evaluator(Operators):
                 if None not in arguments:
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
-
-    def _given_attribute(self, node: ast.Call, scope: Scope) -> Val:
-        """``getattr(config, "flag", False)``: what a fact says of the attribute, or else the default."""
-        name = node.args[1]
-        if not isinstance(name, ast.Constant) or not isinstance(name.value, str):
-            return UNKNOWN
-        read = ast.Attribute(node.args[0], name.value, ast.Load())
-        known = self.classes.attribute_fact(read, scope, self.attributes, self.symbol)
-        if len(node.args) == 2 or known is UNKNOWN:
-            return known
-        other = self.value(node.args[2], scope)
-        return (
-            v.among((*known.consts, *other.consts))
-            if known.consts is not None and other.consts is not None
-            else UNKNOWN
-        )
 
     def _dropped(self, node: ast.expr, scope: Scope) -> bool:
         """Do rules drop every class that the second argument of ``isinstance`` names? They have no instances."""

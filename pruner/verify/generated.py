@@ -18,7 +18,7 @@ from typing import Any
 from pruner.model import Range
 from pruner.verify.catalogue import Catalogue
 from pruner.verify.ruled import Ruled
-from pruner.verify.rules import Asked, Guarded, Stated, covers
+from pruner.verify.rules import Asked, Guarded, Stated, covers, is_named
 from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.wholefiles import is_guard_file
 
@@ -210,7 +210,7 @@ class Generated:
             yield f"RULES lacks {rule}"
         for rule, text in places.items():
             file, _, line = text.removeprefix(f"rule {rule}, ").rpartition(":")
-            texts = [t for path, t in self.stated.files.items() if f"/{path}".endswith(f"/{file}")]
+            texts = [t for path, t in self.stated.files.items() if is_named(path, file)]
             if (
                 not text.startswith(f"rule {rule}, ")
                 or not line.isdigit()

@@ -14,7 +14,7 @@ from pruner.model import Range
 from pruner.verify.guards import GUARD
 from pruner.verify.lexer import decode
 from pruner.verify.ruled import Ruled
-from pruner.verify.rules import Stated
+from pruner.verify.rules import Stated, is_named
 from pruner.verify.tokens import NOTICE
 from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import ADDED, is_guard_file
@@ -41,7 +41,7 @@ class Manifest:
                 yield f"{NAME}: {text}"
             names = [str(name) for name in said["rules"]["files"]]
             for path in self.stated.files:
-                if not any(f"/{path}".endswith(f"/{name}") for name in names):
+                if not any(is_named(path, name) for name in names):
                     yield f"{NAME}: does not name the rule file {path.rpartition('/')[2]}"
             told = f'\nDIGEST = "{said.get("digest", "")}"\n'.encode()
             if any(told not in self.out.read(path) for path in self.out.files if is_guard_file(path, self.up)):

@@ -6,6 +6,7 @@ Blind to wrong spelling: what matches nothing is a finding of the engine, not of
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -131,6 +132,14 @@ def _speaks(rule: dict[str, Any], version: str) -> bool:
     if since is not None and _version(version) < _version(str(since)):
         return False
     return until is None or _version(version) < _version(str(until))
+
+
+def is_named(path: str, name: str) -> bool:
+    """May ``name`` be this rule file as an output names it? ``../deepseek.yaml`` is what a profile extends."""
+    plain = posixpath.normpath(name)
+    while plain.startswith("../"):
+        plain = plain[3:]
+    return f"/{path}".endswith(f"/{plain}")
 
 
 _KEEPING = ("keep", "root", "dynamic")

@@ -117,27 +117,19 @@ def test_what_is_decided(name: str, tmp_path: Path) -> None:
 
 
 READ = {
-    "without a default": ("getattr(c, 'flag')", "ONE"),
-    "with a default that agrees": ("getattr(c, 'flag', False)", "ONE"),
-    "with another that is as false": ("getattr(c, 'flag', None)", "ONE"),
-    "with zero": ("getattr(c, 'flag', 0)", "ONE"),
-    "with a default that does not agree": ("getattr(c, 'flag', True)", ""),
-    "with a default that nobody knows": ("getattr(c, 'flag', sm())", ""),
-    "of the class": ("getattr(C, 'flag', True)", ""),
-    "of a module": ("getattr(os, 'flag', False)", ""),
+    "without a default": "getattr(c, 'flag')",
+    "with a default": "getattr(c, 'flag', False)",
+    "of the class": "getattr(C, 'flag', True)",
+    "of a module": "getattr(os, 'flag', False)",
 }
 
 
 @pytest.mark.parametrize("name", READ)
-def test_getattr_of_an_attribute_that_a_fact_speaks_of(name: str, tmp_path: Path) -> None:
-    """An object without the attribute gives the default, so both must agree."""
-    test, gone = READ[name]
+def test_getattr_may_be_of_anything(name: str, tmp_path: Path) -> None:
+    """A configuration of another package that has the attribute is what the default is there for."""
     text = (
-        "import os\nfrom plat import sm\n\n\nclass C:\n    def __init__(self):\n        self.flag = False\n\n\nclass E:\n    pass\n\n\n"
-        f"def g(c):\n    if {test}:\n        return 'ONE'\n    return 'TWO'\n\n\n"
-        "def f():\n    try:\n        return g(C()), g(E())\n    except AttributeError:\n        return g(C())\n"
+        "import os\nfrom types import SimpleNamespace\n\n\nclass C:\n    def __init__(self):\n        self.flag = False\n\n\n"
+        f"def g(c):\n    if {READ[name]}:\n        return 'ONE'\n    return 'TWO'\n\n\n"
+        "def f():\n    return g(C()), g(SimpleNamespace(**{'flag': 1}))\n"
     )
-    if name == "without a default":
-        text = text.replace("g(C()), g(E())", "g(C())")
-    left = run(text, tmp_path, {"app.C.flag": False})
-    assert ("ONE" in left) == (gone == "")
+    assert "ONE" in run(text, tmp_path, {"app.C.flag": False})

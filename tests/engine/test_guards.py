@@ -476,3 +476,17 @@ def test_a_parameter_that_is_deleted_is_an_error_at_the_rule() -> None:
     with pytest.raises(PruneError, match=r"error PR240: .* which deletes its parameter x; name one .* or guard where"):
         guarded("def f(x):\n    del x\n    return 1\n")
     assert guarded("def f(x):\n    del x\n    return 1\n", "entry").findings == []
+
+
+@pytest.mark.parametrize("up", ["../base.yaml", "../../rules/base.yaml", "../profiles/../base.yaml"])
+def test_a_profile_in_a_folder_of_its_own_passes(tmp_path: Path, up: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks refuted each of them: what they extend is named ``../deepseek.yaml`` in the output."""
+    (tmp_path / "rules" / "profiles").mkdir(parents=True)
+    (tmp_path / "rules" / "base.yaml").write_text(RULES)
+    code, _, _ = written(tmp_path, SERVER, f"extends: [{up}]\nrules: []\n", "rules/profiles/mine")
+    assert code == 0
+    monkeypatch.chdir(tmp_path)
+    options = RunOptions(
+        (Path("rules/profiles/mine.yaml"),), tmp_path / "in", tmp_path / "out", None, 1, False, True, Path()
+    )
+    assert run(options, lambda *_: None).exit_code == 0

@@ -63,7 +63,7 @@ READS = [
     ("an attribute", "a.flash", "no"),
     ("an attribute along attributes", "box.algo.flash is True", "no"),
     ("a property", "box.algo.fast", "no"),
-    ("getattr", "getattr(a, 'flash')", "no"),
+    ("getattr", "getattr(a, 'flash')", "open"),
     ("the function of the class", "Algo.is_flash(a)", "open"),
     ("another method", "a.kind.startswith('f')", "open"),
 ]
