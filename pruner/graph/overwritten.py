@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pruner.scan.written import handed
+from pruner.scan.written import Chain, Place, handed
 
 if TYPE_CHECKING:
     from pruner.graph.live import Marker
@@ -25,12 +25,6 @@ def overwritten(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
     """(module, name, module that holds the store, position) of globals that live code may overwrite so."""
     states = marker.out.states
     held = {module for module, state in states.items() if state.valued}
-    loosest: dict[str, list[tuple[str, int]]] = {}
-    for home, state in states.items():
-        for name, places in state.summary.loosest.items() if state.executed else ():
-            loosest.setdefault(name, []).extend((home, at) for at in places)
-    for module, state in list(states.items()):
-        yield from ((module, n, *row) for n in state.summary.stores.keys() & loosest.keys() for row in loosest[n])
     for home, state in list(states.items()):
         if state.executed:
             yield from _of(marker, home, held)
@@ -42,25 +36,26 @@ def _of(marker: Marker, home: str, held: set[str]) -> Iterator[tuple[str, str, s
     state = states[home]
     summary = state.summary
     written = summary.written()
-    inside = held | marker.loaded_in(home)
-    own = {home} if written.mirror or written.own else set()
-    for names, near in ((summary.loose, inside), (written.names, inside.union(state.eager, own))):
-        for module in near if names else ():
-            target = states.get(module)
-            for name in target.summary.stores.keys() & names.keys() if target is not None else ():
-                yield from ((module, name, home, at) for at in names[name])
+    for name, rows in (*summary.loose.items(), *written.names.items()):
+        for place, chain in rows:
+            for module in _reached(marker, home, held, place, chain):
+                if name in states[module].summary.stores:
+                    yield module, name, home, place[0]
     for text, places in written.dotted.items():
         split = marker.table.split(text)
         if split is not None and split[0] in states:
             yield from ((split[0], split[1].partition(".")[0], home, at) for at in places)
-    if written.own:
-        yield from ((home, name, home, written.own) for name in summary.stores)
+    for at, function, _ in written.own:
+        if function == "__getattr__":
+            continue  # asked for names that the module has not
+        # for name in TABLE: globals()[name] = ...: the module's own body takes names from texts
+        yield from ((home, n, home, at) for n in summary.stores if function or n in marker.names_used)
     for (root, path), at in written.into.items():
         for module in _modules(marker, home, root, path):
             if module in states:
                 yield from ((module, name, home, at) for name in states[module].summary.stores)
-    for module in held if written.vague else ():
-        for (_, top), at in written.vague.items():
+    for at, _, top in written.vague:
+        for module in held:
             if f"{home}:{top}" in marker.held.holders.get(module, ()):
                 yield from ((module, name, home, at) for name in states[module].summary.stores)
     for root, path, _, at in summary.part_stores:
@@ -70,25 +65,48 @@ def _of(marker: Marker, home: str, held: set[str]) -> Iterator[tuple[str, str, s
                 yield symbol.module, symbol.name, home, at
 
 
-def _handed(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
-    """``configure(flags, options)`` with ``for name, value in options: setattr(module, name, value)`` in it."""
+def _reached(marker: Marker, home: str, held: set[str], place: Place, chain: Chain | None) -> Iterator[str]:
+    """Modules that may be what a store at the place stores into."""
     states = marker.out.states
-    setters: dict[str, list[tuple[str, int]]] = {}
+    state = states[home]
+    written = state.summary.written()
+    if chain == ("", ()):
+        yield home
+        return
+    if chain == ("*", ()):  # code in a text, getattr(pkg, "mod")
+        yield from (m for m in {home, *held, *state.eager, *marker.loaded_in(home)} if m in states)
+        return
+    # Objects have attributes of the name as well: the definition itself must come by the module.
+    yield from (m for m in held if f"{home}:{place[2]}" in marker.held.holders.get(m, ()))
+    chains = written.seen if chain is None else (chain,)
+    yield from (m for root, path in chains for m in _modules(marker, home, root, path) if m in states)
+    if chain is None and (written.mirror or written.own):
+        yield home
+
+
+def _handed(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
+    """``configure(flags, options)`` with ``for name, value in options: setattr(module, name, value)`` or ``module.A = 1`` in it."""
+    states = marker.out.states
+    setters: dict[str, list[tuple[str, int, str]]] = {}  # function -> module, position, name ("" for any)
     for home, state in states.items():
-        for (function, _), at in (
-            state.summary.written().vague.items() if state.executed and state.summary.mirrors else ()
-        ):
-            if function:
-                setters.setdefault(function, []).append((home, at))
+        if state.executed:
+            written = state.summary.written()
+            for at, function, _ in written.vague:
+                setters.setdefault(function, []).append((home, at, ""))
+            for name, rows in (*state.summary.loose.items(), *written.names.items()):
+                for (at, function, _), _ in rows:
+                    setters.setdefault(function, []).append((home, at, name))
+    setters.pop("", None)
     holders = {node.partition(":")[0] for nodes in marker.held.holders.values() for node in nodes}
     for caller in sorted(holders) if setters else ():
         if caller not in states:
             continue
         for function, chain in handed(states[caller].summary.body, setters.keys()):
             for module in _modules(marker, caller, chain[1], chain[2]):
-                for home, at in setters[function] if module in states else ():
-                    if marker.held.near(caller, home):
-                        yield from ((module, name, home, at) for name in states[module].summary.stores)
+                stores = states[module].summary.stores if module in states else {}
+                for home, at, told in setters[function]:
+                    if (not told or told in stores) and marker.held.near(caller, home):
+                        yield from ((module, name, home, at) for name in ((told,) if told else stores))
 
 
 def _modules(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
-from pruner.scan.written import Written, looks, read
+from pruner.scan.written import Chain, Place, Written, given, looks, read
 
 FORMAT = 11  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
@@ -48,10 +48,8 @@ class Summary:
     error: str = ""
     walrus: bool = False  # the file holds a ``:=`` somewhere
     mirrors: bool = False  # the file may store by ``setattr``, ``globals()`` and the like
-    # attributes that are stored into what a local holds, and into what a call or an item gives, with their places
-    loose: dict[str, list[int]] = field(default_factory=dict)
+    loose: dict[str, list[tuple[Place, Chain | None]]] = field(default_factory=dict)  # see Written
     inner_imports: dict[str, list[tuple[Stmt, int]]] = field(default_factory=dict)  # in functions, by the local name
-    loosest: dict[str, list[int]] = field(default_factory=dict)
     _written: Written | None = None
 
     def written(self) -> Written:
@@ -103,6 +101,7 @@ def _reads_all(part: Any) -> bool:
 class _Indexer:
     def __init__(self, summary: Summary) -> None:
         self.out = summary
+        self.around = ("", "")  # the innermost definition, the outermost one
         self.declared: set[str] = set()  # names that the function or class body declares global, so far
         self.loose = 0  # blocks around the statement that may not run to their end
 
@@ -151,12 +150,10 @@ class _Indexer:
                 if e[0] == "n" and e[2]:
                     self.out.part_stores.append((e[1], e[2], guards, s[1]))
                 if e[0] in ("n", "v", "x") and e[2] and e[2][-1][0] == ".":
-                    if e[0] == "x" or any(step[0] != "." for step in e[2]):
-                        self.out.loosest.setdefault(e[2][-1][1:], []).append(
-                            s[1]
-                        )  # import_module("pkg.flags").A = True
-                    elif e[0] == "v" and (len(e[2]) > 1 or e[1] not in ("self", "cls")):
-                        self.out.loose.setdefault(e[2][-1][1:], []).append(s[1])  # def put(x): x.A = True
+                    known = e[0] == "n" and all(step[0] == "." for step in e[2])  # a part store
+                    if not known and (e[0] == "x" or e[1] not in ("self", "cls") or len(e[2]) > 1):
+                        of = given(e[1]) if e[0] == "x" else (e[1], e[2][:-1])
+                        self.out.loose.setdefault(e[2][-1][1:], []).append(((s[1], *self.around), of))
             elif not inside:
                 self.store(target[1], Store(kind, guards, s), inside)
 
@@ -176,15 +173,18 @@ class _Indexer:
 
     def _def(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.name(s[3], "def", guards, s, inside)
-        outer, self.declared = self.declared, set()
-        self.block(s[6][2], guards, True)
-        self.declared = outer
+        self.inner(s[3], s[6][2], guards)
 
     def _class(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.name(s[3], "class", guards, s, inside)
+        self.inner(s[3], s[7], guards)
+
+    def inner(self, name: str, body: Block, guards: Guards) -> None:
+        """The body of a definition."""
         outer, self.declared = self.declared, set()
-        self.block(s[7], guards, True)
-        self.declared = outer
+        around, self.around = self.around, (name, self.around[1] or name)
+        self.block(body, guards, True)
+        self.declared, self.around = outer, around
 
     def _if(self, s: Stmt, guards: Guards, inside: bool) -> None:
         self.block(s[4], (*guards, (s[3], True, s[1])), inside)

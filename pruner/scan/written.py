@@ -27,6 +27,7 @@ _TOKENS = (
     b"\x05.exec",
     b".patch",
     b"\x05patch",
+    b"modules",
 )
 _SETTING = {
     "setattr": 1,
@@ -39,27 +40,30 @@ _SETTING = {
 _FILLING = frozenset(["update", "setdefault", "pop", "__ior__", "object", "dict", "multiple", "patch"])
 _OWN = frozenset(["globals", "vars", "locals"])
 _INSTANCE = ("self", "cls")
+_SELF, _ANY, _HOME = ("self", ()), ("*", ()), ("", ())
+
+
+Chain = tuple[str, tuple[str, ...]]
+Place = tuple[int, str, str]
+"""Position, the innermost definition around it, the outermost one."""
 
 
 @dataclass(slots=True)
 class Written:
     """What a file stores without an assignment to the name.
 
-    ``names``: of attributes and keys. ``dotted``: whole paths, as texts. ``into``: chains of which any attribute may be
-    stored. ``own``: any name of the module itself may be. ``vague``: any attribute of something that nobody knows, by the
-    function around the place and the definition of the module around that. Each with a place, or all.
+    ``names``: attributes and keys, each with the place and the chain whose attribute it is, None where nothing tells. ``dotted``: whole paths, as texts. ``into``: chains
+    of which any attribute may be stored, ``own``: places that may store any name of the module itself, ``vague``: any attribute
+    of something that nobody knows. ``seen``: chains whose dictionary is an object. ``mirror``: the module's own is one.
     """
 
-    at: int = 0  # the statement that is read
-    inside: str = ""  # the function around it
-    top: str = ""  # the definition of the module around that
-
-    names: dict[str, list[int]] = field(default_factory=dict)
+    place: Place = (0, "", "")  # the statement that is read
+    names: dict[str, list[tuple[Place, Chain | None]]] = field(default_factory=dict)
     dotted: dict[str, list[int]] = field(default_factory=dict)
-    into: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
-    seen: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)  # chains whose dictionary is an object
-    own: int = 0
-    vague: dict[tuple[str, str], int] = field(default_factory=dict)
+    into: dict[Chain, int] = field(default_factory=dict)
+    seen: dict[Chain, int] = field(default_factory=dict)
+    own: set[Place] = field(default_factory=set)
+    vague: set[Place] = field(default_factory=set)
     mirror: bool = False
 
 
@@ -71,17 +75,18 @@ def looks(lowered: bytes) -> bool:
 def read(body: Any) -> Written:
     """The stores of a lowered module."""
     out = Written()
-    stack: list[tuple[Any, int, str, str]] = [(body, 0, "", "")]
+    stack: list[tuple[Any, Place]] = [(body, out.place)]
     computed = False
     while stack:
-        item, out.at, out.inside, out.top = stack.pop()
+        item, place = stack.pop()
         if item.__class__ is not tuple or not item:
             continue
         tag = item[0]
         if len(item) > 2 and tag.__class__ is str and item[1].__class__ is int:
-            out.at = item[1]
+            place = (item[1], *place[1:])
             if tag in ("def", "class"):
-                out.inside, out.top = item[3], out.top or item[3]
+                place = (item[1], item[3], place[2] or item[3])
+        out.place = place
         if tag == "s" and len(item) == 2 and item[1].__class__ is tuple:
             computed |= _target(item[1], out)
         elif tag == "k" and len(item) == 4:
@@ -93,9 +98,9 @@ def read(body: Any) -> Written:
             continue
         elif tag == "o" and len(item) == 2 and item[1][1:] == (("n", "__name__", ()),):
             out.mirror = True  # sys.modules[__name__].__dict__["A"] = True
-        stack += [(part, out.at, out.inside, out.top) for part in item if part.__class__ is tuple]
+        stack += [(part, place) for part in item if part.__class__ is tuple]
     if computed and out.mirror:
-        out.own = out.own or 1  # g = globals(); g[name] = value
+        out.own.add((1, "?", ""))  # g = globals(); g[name] = value
     if computed:
         out.into = {**out.seen, **out.into}  # d = vars(flags); d[name] = value
     return out
@@ -104,16 +109,51 @@ def read(body: Any) -> Written:
 def _target(e: Expr, out: Written) -> bool:
     """One store into a part; True when what is stored into a dictionary is computed."""
     if e[0] == "o":
-        base = e[1][0] if e[1] else e
-        return _into(base, out)
+        if len(e[1]) == 2 and e[1][1][0] == "c":  # vars(flags)["A"] = True
+            _key(e[1][1][1], _of(e[1][0]), out)
+            return False
+        return _into(e[1][0] if e[1] else e, out)
     if e[0] not in ("n", "v", "x", "b") or not e[2]:
         return False
     last = e[2][-1]
     if last[0] == "[":
-        key = constants(last)[0]
-        if isinstance(key, str) and key.isidentifier():
-            out.names.setdefault(key, []).append(out.at)
+        _key(constants(last)[0], _of((*e[:2], e[2][:-1])), out)
     return False
+
+
+def _key(key: Any, receiver: Chain | None, out: Written) -> None:
+    if isinstance(key, str) and key.isidentifier() and receiver != _SELF:
+        out.names.setdefault(key, []).append((out.place, receiver))
+
+
+def _of(base: Expr) -> Chain | None:
+    """The chain whose attributes a dictionary holds, or itself; None when nothing tells, ``_SELF`` for an instance's own."""
+    if base[0] == "x" and base[1][0] == "k":
+        base = base[1]
+    if base[0] == "k" and base[1] == ("n", "vars", ()) and base[2]:
+        base = base[2][0]
+    if base[0] not in ("n", "v"):
+        return None
+    path = base[2]
+    while path and path[-1] in (".update", ".setdefault", ".pop", ".__setitem__", ".__ior__"):
+        path = path[:-1]
+    told = path[-1:] == (".__dict__",)
+    path = path[:-1] if told else path
+    if base[1] in _INSTANCE and not path:
+        return _SELF
+    if base[1] in _OWN:
+        return _HOME  # globals()["A"]
+    if not path and not told and base[0] == "v":
+        return None  # d["A"]
+    return (base[1], path)
+
+
+def given(e: Expr) -> Chain | None:
+    """Of what ``sys.modules[name].A = 1`` and ``getattr(pkg, "mod").A = 1`` store the attribute; None for another object's."""
+    if e[0] == "o" and len(e[1]) == 2 and e[1][0][0] in ("n", "v"):
+        table = (e[1][0][1], *e[1][0][2])[-1].lstrip(".") == "modules"
+        return (_HOME if e[1][1] == ("n", "__name__", ()) else _ANY) if table else None
+    return _ANY if e[0] == "k" and e[1] == ("n", "getattr", ()) else None
 
 
 def _into(base: Expr, out: Written) -> bool:
@@ -128,12 +168,12 @@ def _into(base: Expr, out: Written) -> bool:
     if base[0] in ("n", "v") and base[1] in _INSTANCE and path[:1] in ((), (".__dict__",)):
         return False
     if base[0] == "n" and base[1] in _OWN and path[:1] == ("()",):
-        out.own = out.own or out.at
+        out.own.add(out.place)
         return False
     if ".__dict__" in path:
         if base[0] in ("n", "v"):
-            out.into.setdefault((base[1], path[: path.index(".__dict__")]), out.at)
-        out.vague.setdefault((out.inside, out.top), out.at)
+            out.into.setdefault((base[1], path[: path.index(".__dict__")]), out.place[0])
+        out.vague.add(out.place)
     elif base[0] in ("n", "v") and not path:
         return True  # g[name] = value
     return False
@@ -145,29 +185,32 @@ def _call(func: Expr, args: tuple[Expr, ...], kwargs: Any, out: Written) -> bool
     last = func[2][-1].lstrip(".") if func[2] else func[1] if func[0] != "x" else ""
     if not isinstance(last, str):
         return False
+    base: Expr = (*func[:2], func[2][:-1])
     if last == "exec":
-        out.own = out.own or out.at
+        out.own.add(out.place)
         for argument in args[1:]:
             _whole(argument, out)
-        _texts(args[:1], out)
+        _texts(args[:1], None, out)
     if func == ("n", "vars", ()):
-        out.seen.update({(e[1], e[2]): out.at for e in args if e[0] in ("n", "v")})
+        out.seen.update({(e[1], e[2]): out.place[0] for e in args if e[0] in ("n", "v")})
     if last in _SETTING:
-        _texts(args, out)
         where = _SETTING[last]
-        if func[2] and where and func[2][-1] == f".{last}" and len(args) < 3 and last == "setattr":
+        if last == "setattr" and func[2] and len(args) < 3:
             where = 0  # monkeypatch.setattr("pkg.mod.NAME", value)
         if func[0] != "n" or func[2]:
             where = 1 if len(args) == 3 else where  # object.__setattr__(x, name, value)
+        receiver: Expr = args[0] if where and args else base
+        _texts(args[where : where + 1], _of(receiver), out)
         if len(args) > where and args[where][0] != "c":
-            receiver = args[0] if where else (*func[:2], func[2][:-1]) if func[0] != "x" else func
             _whole(receiver, out)
     elif last in _FILLING:
-        _texts(args, out)
+        given = last in ("object", "dict", "multiple", "patch")
+        receiver = args[0] if given and args else base
+        of = _of(receiver)
+        _texts(args, of, out)
         for key, _ in kwargs:
-            out.names.setdefault(key or "", []).append(out.at)
-        base = (*func[:2], func[2][:-1])
-        if last not in ("object", "patch", "multiple") and func[2] and not all(a[0] in ("c", "d") for a in args):
+            _key(key, of, out)
+        if not given and func[2] and not all(a[0] in ("c", "d") for a in args):
             return _into(base, out)
     return False
 
@@ -178,11 +221,11 @@ def _whole(receiver: Expr, out: Written) -> None:
         if receiver[1] in _INSTANCE and not receiver[2]:
             return
         if receiver[1] in _OWN and receiver[2][:1] == ("()",):
-            out.own = out.own or out.at
+            out.own.add(out.place)
         path = receiver[2]
         cut = path.index(".__dict__") if ".__dict__" in path else len(path)
-        out.into.setdefault((receiver[1], path[:cut]), out.at)
-    out.vague.setdefault((out.inside, out.top), out.at)
+        out.into.setdefault((receiver[1], path[:cut]), out.place[0])
+    out.vague.add(out.place)
 
 
 def _chain(e: Expr, out: Written) -> None:
@@ -191,14 +234,15 @@ def _chain(e: Expr, out: Written) -> None:
     if e[0] == "n" and e[1] in _OWN and path[0] == "()" and len(path) < 2:
         out.mirror = True
     if path[-1] == ".__dict__" and e[0] in ("n", "v"):
-        out.seen[e[1], path[:-1]] = out.at
+        out.seen[e[1], path[:-1]] = out.place[0]
     names = (e[1] if e[0] != "x" else "", *path)
-    for before, step in pairwise(names):
-        if step[0] != "(" or before.lstrip(".") not in (*_SETTING, *_FILLING, "exec"):
+    for index, (before, step) in enumerate(pairwise(names)):
+        name = before.lstrip(".") if isinstance(before, str) else ""
+        if step[0] != "(" or name not in (*_SETTING, *_FILLING, "exec"):
             continue
-        if before.lstrip(".") == "exec":
-            out.own = out.own or out.at
-        _texts(tuple(("c", c) for c in constants(step)), out)
+        if name == "exec":
+            out.own.add(out.place)
+        _texts(tuple(("c", c) for c in constants(step)), _of((*e[:2], path[: max(index - 1, 0)])), out)
 
 
 def handed(body: Any, functions: Collection[str]) -> list[tuple[str, Expr]]:
@@ -218,14 +262,16 @@ def handed(body: Any, functions: Collection[str]) -> list[tuple[str, Expr]]:
     return found
 
 
-def _texts(args: Any, out: Written) -> None:
+def _texts(args: Any, receiver: Chain | None, out: Written) -> None:
     """Names that texts among the arguments hold: one name, a dotted path, code that is run."""
     for argument in args:
         if argument[0] == "c" and isinstance(argument[1], str):
             if re.fullmatch(r"\w+(\.\w+)+", argument[1]):
-                out.dotted.setdefault(argument[1], []).append(out.at)
+                out.dotted.setdefault(argument[1], []).append(out.place[0])
+            elif argument[1].isidentifier():
+                _key(argument[1], receiver, out)
             else:
                 for word in re.findall(r"\w+", argument[1]):
-                    out.names.setdefault(word, []).append(out.at)
+                    _key(word, _ANY, out)
         elif argument[0] == "d":
-            _texts([key for key, _ in argument[1] if key is not None], out)
+            _texts([key for key, _ in argument[1] if key is not None], receiver, out)

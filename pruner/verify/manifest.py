@@ -7,6 +7,7 @@ answered: the manifest of the judged tree could not know.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import ADDED, is_guard_file
 
 NAME = "PRUNED.json"
+IMPORTED = re.compile(r"from\s+([\w.]+)\s+import\b")
 MANY = 4  # lines in a row
 
 
@@ -111,6 +113,7 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
     """Ranges are in order and of lines that there are, no long part of one is gone, and they are as many as the output has."""
     up, kept = decode(before).split("\n"), decode(after).split("\n")
     have = {line.strip() for line in kept}
+    stood = "\n".join(line for line in kept if GUARD in line)
     last = total = 0
     for first, stop in ranges:
         if not last < first <= stop <= len(up):
@@ -119,7 +122,9 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
         last, total = stop, total + stop - first + 1
         gone = 0
         for number in range(first, stop + 1):  # an edited line is another one, but not many in a row are
-            gone = 0 if up[number - 1].strip() in have else gone + 1
+            line = up[number - 1].strip()
+            source = IMPORTED.match(line)  # of what a rule drops: a stand-in is in its place, one line after another
+            gone = 0 if line in have or (source and f"{source[1].lstrip('.')}'" in stood) else gone + 1
             if gone == MANY:
                 yield f"gives {path} the line {number}, which it has not"
                 return

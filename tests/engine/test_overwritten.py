@@ -217,3 +217,27 @@ def test_code_that_another_interpreter_gets_keeps_what_it_imports(text: str) -> 
     }
     result = prune(files)
     assert "def q" in result["tool/code.py"] and "_private" not in result["tool/code.py"]
+
+
+OBJECTS = {
+    "an object's attribute": "def mark(module):\n    module.A = True\n\n\ndef go():\n    mark(Thing())\n",
+    "setattr of an object": "def mark(thing):\n    setattr(thing, 'A', True)\n\n\ndef go():\n    mark(Thing())\n",
+    "an item's attribute": "def go():\n    rows = [Thing()]\n    rows[0].A = True\n",
+    "a key": "def go():\n    row = {}\n    row['A'] = True\n    return row\n",
+    "a keyword": "def go():\n    row = {}\n    row.update(A=True)\n    return row\n",
+    "__getattr__ of the module": "def __getattr__(name):\n    value = name * 2\n    globals()[name] = value\n    return value\n\n\ndef go():\n    return flags\n",
+    "a table of the module's body": "for _name, _value in {'B': 1}.items():\n    globals()[_name] = _value\n\n\ndef go():\n    return flags\n",
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+@pytest.mark.parametrize("held", [False, True])
+def test_attributes_of_objects_take_no_fold_away(name: str, held: bool) -> None:
+    """``module.use_amx = True`` on a layer took the fact on a function of that name away, for its module was an object elsewhere."""
+    muts = "import flags\n\n\nclass Thing:\n    pass\n\n\n" + OBJECTS[name]
+    app = APP.format(ask="1 if flags.A else 2") + (
+        "\n\ndef show(x):\n    return getattr(x, '__name__')\n\n\nshow(flags)\n" if held else ""
+    )
+    result = prune({"app.py": app, "flags.py": "from plat import is_hip\n\nA = is_hip()\n", "muts.py": muts})
+    same_behaviour(result, "import app\nRESULT = app.f()")
+    assert "return 2" in result["app.py"]
