@@ -19,6 +19,7 @@ from typing import Any
 
 from pruner.fold import value as V
 from pruner.fold.alone import is_constant, lone_store
+from pruner.fold.cases import Left, bound
 from pruner.fold.entries import Entries
 from pruner.fold.evaluate import Evaluator, World, apply_path
 from pruner.fold.forms import Refused, Taken
@@ -403,29 +404,49 @@ class Walker:
         return 0
 
     def _match(self, s: Stmt) -> int:
+        inside = self.local.stack and not self.local.stack[-1].is_class and s[1] not in self.frozen
+        left = Left(self.ev, s[3]) if inside else None
+        dead = [left is not None and left.dead(case) for case in s[4]]
+        if left is not None and all(dead):  # nothing matches, and the statement does nothing
+            self.unit.decisions[s[1]] = Decision("cut", left.origin)
+            self._remove(s[1], (s,), ())
+            return 0
         self.read(s[3], s[1])
+        dead = [each and not _declares(case[3]) for each, case in zip(dead, s[4], strict=True)]
         gone: list[int] = []
-        origin: V.Origin = V.NONE
+        spare = dead.count(False) - 1  # Python wants one case
+        origin: V.Origin = left.origin if left is not None and (any(dead) or left.none) else V.NONE
         ends = []
         for index, (refs, names, guard, body, _, pos) in enumerate(s[4]):
+            if dead[index]:
+                gone.append(index)
+                self._remove(s[1], (*bound(names, pos), *body), (guard,) if guard is not None else ())
+                continue
             truth = self.ev.truth(guard) if guard is not None else None
             if (
                 truth is not None and truth[1] and not truth[0] and guard is not None and s[1] not in self.frozen
-                and self.ev.droppable(guard) and len(gone) < len(s[4]) - 1 and not self._captured_elsewhere(s, index)
+                and self.ev.droppable(guard) and spare and not self._captured_elsewhere(s, index) and not _declares(body)
             ):  # fmt: skip
                 gone.append(index)
+                spare -= 1
                 origin |= truth[1]
                 self._remove(s[1], body, (guard,))
                 continue
-            for ref in refs:
-                self.read(ref, pos)
+            for ref in refs:  # `case plat.HIP:` stays as it is written: a constant there would be another pattern
+                self.store(ref, pos, deleted=True)
             if guard is not None:
                 self.read(guard, pos, test=True)
             self._bind(names)
             ends.append(self.block(body))
-        if gone:
+        over = left is not None and left.none and all(end & 3 for end in ends)
+        if gone or over:
             self.unit.decisions[s[1]] = Decision("case", origin, tuple(gone))
-        return 0
+        if not over or left is None:
+            return 0
+        bits = 0
+        for end in ends:
+            bits |= end
+        return bits | FOLDED if gone or not left.plain else bits
 
     def _captured_elsewhere(self, s: Stmt, index: int) -> bool:
         """A capture binds before its guard is tested, so a later read may need a case that never matches."""
@@ -819,7 +840,10 @@ class Walker:
         out: list[Stmt] = []
         for s in body:
             decision = self.unit.decisions.get(s[1])
-            if decision is None or decision.action in ("freeze", "case", "guard"):
+            if decision is not None and decision.action == "case":
+                left = tuple(case for index, case in enumerate(s[4]) if index not in decision.detail)
+                out.append(_with_blocks((*s[:4], left), self._surviving))
+            elif decision is None or decision.action in ("freeze", "guard"):
                 out.append(_with_blocks(s, self._surviving))
             elif decision.action == "yes":
                 out.extend(self._surviving(s[4]))
@@ -943,6 +967,11 @@ def _blocks(s: Stmt) -> list[Block]:
     if tag == "match":
         return [c[3] for c in s[4]]
     return []
+
+
+def _declares(block: Block) -> bool:
+    """Does a ``global`` or ``nonlocal`` stand there? It is for the whole function."""
+    return any(s[0] in ("global", "nonlocal") or any(map(_declares, _blocks(s))) for s in block)
 
 
 def _with_blocks(s: Stmt, change: Any) -> Stmt:

@@ -717,6 +717,7 @@ class StatementEditor:
     # -- global statements act on the whole function, wherever they stand --------------------------
 
     def _hoisted(self, body: Sequence[ast.stmt]) -> list[bytes]:
+        """The statements that the rest of the function needs, as one line, or none."""
         found: list[bytes] = []
         if self.function is None:
             return found
@@ -731,7 +732,8 @@ class StatementEditor:
                     )
                     if used:
                         found.append(self.text.data[self.text.start(inner) : self.text.stop(inner)])
-        return found
+        # On one line: the suite around it may move left, and a second line would keep its old white space.
+        return [b"; ".join(found)] if found else []
 
     def _hoist(self, body: Sequence[ast.stmt], lead: int | None = None, node: ast.stmt | None = None) -> bool:
         """Delete, but for ``global`` statements that the rest of the function needs."""
@@ -740,10 +742,7 @@ class StatementEditor:
             return False
         target = node or body[0]
         start = self.text.start(target) if lead is None else lead
-        indent = self.text.indent(target.lineno)
-        self.edits.append(
-            Edit(start, self._node_end(target), (self.text.newline + indent).join(hoisted), self._head_cause)
-        )
+        self.edits.append(Edit(start, self._node_end(target), hoisted[0], self._head_cause))
         return True
 
     # -- imports and __all__ ------------------------------------------------------------------------

@@ -184,9 +184,19 @@ class StatementLowering(Lowering):
                 if isinstance(name, str):
                     names.append(name)
             guard = None if case.guard is None else self.expr(case.guard)
-            single = case.pattern.value if isinstance(case.pattern, ast.MatchSingleton) else "*"
-            cases.append((tuple(refs), tuple(names), guard, self.block(case.body), single, position(case.pattern.lineno, case.pattern.col_offset)))  # fmt: skip
+            shape = self.pattern(case.pattern)
+            cases.append((tuple(refs), tuple(names), guard, self.block(case.body), shape, position(case.pattern.lineno, case.pattern.col_offset)))  # fmt: skip
         return ("match", pos_of(node), node.end_lineno, self.expr(node.subject), tuple(cases))
+
+    def pattern(self, node: ast.pattern) -> tuple[Any, ...]:
+        """What a pattern asks of a constant: :mod:`pruner.fold.cases` reads it."""
+        if isinstance(node, ast.MatchValue):
+            return ("value", self.expr(node.value))
+        if isinstance(node, ast.MatchSingleton):
+            return ("is", node.value)
+        if isinstance(node, ast.MatchOr):
+            return ("or", tuple(self.pattern(part) for part in node.patterns))
+        return ("any",) if isinstance(node, ast.MatchAs) and node.pattern is None else ("?",)
 
     def _s_Return(self, node: ast.Return) -> Stmt:
         return ("return", pos_of(node), node.end_lineno, self.expr(node.value) if node.value else ("c", None))

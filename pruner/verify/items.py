@@ -44,22 +44,6 @@ def irrefutable(pattern: ast.pattern) -> bool:
     return isinstance(pattern, ast.MatchOr) and any(irrefutable(item) for item in pattern.patterns)
 
 
-def matches(pattern: ast.pattern, subject: Term) -> bool | None:
-    """Does a constant subject match this literal pattern? None: cannot say."""
-    if subject[0] != "=":
-        return None
-    if isinstance(pattern, ast.MatchSingleton):
-        return bool(subject[2] == repr(pattern.value))
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return True
-    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant):
-        return bool(ast.literal_eval(subject[2]) == pattern.value.value)
-    if isinstance(pattern, ast.MatchOr):
-        answers = [matches(item, subject) for item in pattern.patterns]
-        return True if True in answers else None if None in answers else False
-    return None
-
-
 def catches_import_error(node: ast.expr | None) -> bool:
     """Does ``except <node>`` catch the error of an import that fails?"""
     if node is None:

@@ -282,7 +282,7 @@ def statements(draw: st.DrawFn, names: Names, depth: int, loop: bool, safe: bool
     if kind == "match":
         lines = [f"match {expr(1)}:"]
         for _ in range(draw(st.integers(1, 3))):
-            pattern = draw(st.sampled_from(["True", "False", "1 | None", "[x, *_]", "str() as y"]))
+            pattern = draw(st.sampled_from(["True", "False", "1", "1 | None", "'cuda' | 'x'", "[x, *_]", "str() as y"]))
             guard = f" if {expr(1)}" if draw(st.booleans()) else ""
             lines += [f"    case {pattern}{guard}:", *shift(shift(draw(sub)))]
         return lines + (["    case _:", *shift(shift(draw(sub)))] if draw(st.booleans()) else [])
