@@ -80,16 +80,19 @@ class Cases:
         return equal.pop() if len(equal) == 1 else None
 
     def _captured(self, case: ast.match_case, node: ast.Match, scope: Scope) -> bool:
-        """Is a name that this case captures read outside its own body?
+        """Is a name that this case captures read outside the cases that capture it?
 
-        ``case value if is_hip(): pass`` binds ``value`` even where the guard is false.
+        ``case value if is_hip(): pass`` binds ``value`` even where the guard is false. Upstream's text says it for both
+        sides: a read that stands in what goes is none in the output, which has the case all the same.
         """
         captured = set(pattern_names(case.pattern))
         if not captured:
             return False
-        inside = {id(n) for other in node.cases for n in walk(other) if other is case or captures(other, captured)}
-        everything = walk(scope.node if scope.node is not None else node)
+        home = scope.twin if scope.twin is not None and scope.twin.node is not None else scope
+        whole = home.node if home.node is not None else node
+        rows = [other for other in walk(whole) if isinstance(other, ast.match_case) and captures(other, captured)]
+        inside = {id(n) for other in rows for n in walk(other)}
         return any(
             isinstance(n, ast.Name) and n.id in captured and isinstance(n.ctx, ast.Load) and id(n) not in inside
-            for n in everything
+            for n in walk(whole)
         )

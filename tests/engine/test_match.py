@@ -142,6 +142,21 @@ return v"""
     assert "'hip'" not in text and "case _" not in text
 
 
+CAPTURED = [
+    ("a decided branch", "match v:\n    case own if is_hip():\n        return 1\n    case 0:\n        v = 3\nif is_hip():\n    print(own)\nreturn v"),
+    ("a case that cannot be it", "match arch():\n    case own if is_hip():\n        return 1\n    case 'hip':\n        return own\n    case 'cuda' | 'rocm':\n        return 4"),
+    ("another case that captures it", "match v:\n    case own if is_hip():\n        return 1\n    case 0:\n        v = 3\nmatch v:\n    case own if v:\n        return own"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", [c[1] for c in CAPTURED], ids=[c[0] for c in CAPTURED])
+def test_a_capture_is_read_in(body: str, tmp_path: Path) -> None:
+    """Upstream reads it where the output does not: the right tree was refuted."""
+    pruned = prune(program(body), facts=KNOWN, roots=["app:f"])
+    same_behaviour(pruned, DRIVER)
+    assert not accepted(tmp_path, pruned.before, pruned.files)
+
+
 WRONG = [
     ("a case that can be it", "match kind():\n    case 'cuda':\n        return 1\n    case 'rocm':\n        return 2\n    case _:\n        return 3", "    case 'rocm':\n        return 2\n"),
     ("what takes the rest", "match kind():\n    case 'cuda':\n        return 1\n    case _:\n        return 3", "    case _:\n        return 3"),
