@@ -61,6 +61,7 @@ class StatementEditor:
         self.function: ast.AST | None = None
         self.choices = {id(n.slice) for n in ast.walk(tree) if isinstance(n, ast.Subscript)} if plan.entries else set()
         self.calls = CallEditor(self.text, plan.guard, plan.calls)
+        self._led: dict[int, list[int]] = {}  # line → which edits put a line before it
         self._moved: dict[int, list[Edit]] = {}  # line → edits of its white space, of suites that move left
 
     def run(self) -> list[Edit]:
@@ -481,6 +482,7 @@ class StatementEditor:
             return
         start = self.text.start(head)
         for text in self._hoisted(body):
+            self._led.setdefault(head.lineno, []).append(len(self.edits))
             self.edits.append(
                 Edit(start, start, text + self.text.newline + self.text.indent(head.lineno), self._head_cause)
             )
@@ -661,6 +663,10 @@ class StatementEditor:
             else:  # a suite may be indented by other characters than the one around it
                 self.edits.append(Edit(start, start + len(old), new, cause))
             self._moved.setdefault(number, []).append(self.edits[-1])
+            for index in self._led.get(number, ()):  # a line that was put before this one
+                led = self.edits[index]
+                text = led.text.replace(self.text.newline + old, self.text.newline + new)
+                self.edits[index] = replace(led, text=text)
 
     def _indent(self, line: int) -> bytes:
         """The white space before a line in the output."""
@@ -718,9 +724,9 @@ class StatementEditor:
 
     def _hoisted(self, body: Sequence[ast.stmt]) -> list[bytes]:
         """The statements that the rest of the function needs, as one line, or none."""
-        found: list[bytes] = []
         if self.function is None:
-            return found
+            return []
+        found: list[tuple[int, bytes]] = []
         inside = {id(n) for stmt in body for n in ast.walk(stmt)}
         for stmt in body:
             for inner in _own(stmt):
@@ -731,9 +737,10 @@ class StatementEditor:
                         for n in ast.walk(self.function)
                     )
                     if used:
-                        found.append(self.text.data[self.text.start(inner) : self.text.stop(inner)])
+                        start = self.text.start(inner)
+                        found.append((start, self.text.data[start : self.text.stop(inner)]))
         # On one line: the suite around it may move left, and a second line would keep its old white space.
-        return [b"; ".join(found)] if found else []
+        return [b"; ".join(text for _, text in sorted(found))] if found else []
 
     def _hoist(self, body: Sequence[ast.stmt], lead: int | None = None, node: ast.stmt | None = None) -> bool:
         """Delete, but for ``global`` statements that the rest of the function needs."""
