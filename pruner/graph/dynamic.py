@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from pruner.graph.evaluated import holed, load, words
+from pruner.model import Dynamic
 from pruner.model.ir import Expr, constants
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.held.package_named(text, node)
         for piece in marker.loaded.several(module, node, text):
             texts(marker, module, node, [piece], False)
+        if "{" in text or "%" in text:
+            _built_modules(marker, module, node, _FIELDS.sub(_HOLE, text))
         if "import " in text:
             for source, name in marker.loaded.statements(module, text):
                 _imports(marker, node, source, name)
@@ -74,7 +77,12 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.need(found, rest.split(".")[0], node, "text", 0)
 
 
+_HOLE = "\0"
+_PLACED = re.compile(
+    r"[^\W\d]\w*(?:\.\w+)*\.[\w.:]*\0[\w.:\0]*"
+)  # of a built text: a dotted name with a hole behind a dot
 _DOTTED = re.compile(r"[\w\0.]+")
+_FIELDS = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
 _CODE = re.compile(r"[^\W\d]\w*")
 
 
@@ -152,6 +160,11 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     for e in found:
         if loads and (e[0] == "j" or _joined(e) is not None):
             _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
+        if e[0] == "j" or _joined(e) is not None:
+            text = _shown(marker, module, e)
+            _built_modules(marker, module, node, text)
+            if "." in text.replace("\0", "").strip("."):  # "pkg.tools" + ".one", f"{python} -m pkg.tools.one"
+                texts(marker, module, node, [text.replace(_HOLE, " ").strip()], False)
         if e[0] == "j":
             _built_target(marker, node, e)
             if indirect and e not in stored:  # name = f"forward_{kind}" … getattr(self, name)
@@ -172,6 +185,40 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _import_call(marker, module, node, e)
         elif name in _WALKERS and e[2]:
             _walk_call(marker, module, node, e[2][0])
+
+
+def _shown(marker: Marker, module: str, e: Expr) -> str:
+    """A built text with a mark for each part that is not known, names of modules and constants written out."""
+    joined = _joined(e)
+    if joined is not None:
+        return joined[0].join(_shown(marker, module, part) for part in joined[1])
+    if e[0] == "j":
+        return "".join(_shown(marker, module, part) for part in e[1])
+    known = (_piece(marker, module, e) or ".+").replace("\\", "")
+    return _HOLE if ".+" in known else known
+
+
+def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
+    """``name = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: whoever is given the text may load what fits."""
+    for word in _PLACED.findall(text):
+        head, hole, _ = word.partition(_HOLE)
+        package = head.rpartition(".")[0]
+        if not hole or package not in marker.table.children or package.partition(".")[0] not in marker.table:
+            continue
+        if any(_says(marker, d, package, module) for d in marker.policy.dynamics):
+            continue
+        shape = ".+".join(map(re.escape, word.partition(":")[0].rstrip(".").split(_HOLE)))
+        wanted = re.compile(f"{shape}|{shape.rpartition(chr(92) + '.')[0] or shape}")  # pkg.plugins.{kind}.main
+        for child in marker.table.below(package):
+            if child != package and wanted.fullmatch(child) and not marker.drops.module(child):
+                marker.escape(child, node, 0, private=False)
+
+
+def _says(marker: Marker, rule: Dynamic, package: str, module: str) -> bool:
+    """Does a rule say which modules of the package the module loads, or somebody near it whom it hands names to?"""
+    if rule.package == package or rule.site == module:
+        return True
+    return package.startswith(rule.package + ".") and bool(rule.site) and marker.held.near(module, rule.site)
 
 
 def _built_target(marker: Marker, node: str, e: Expr) -> None:
@@ -308,8 +355,7 @@ def _import_call(marker: Marker, module: str, node: str, e: Expr) -> None:
         shape = shape or r".+\..+"
     if not shape:
         marker.loaded.anything(module, package, base)
-        if "fromlist" in dict(e[3]) or len(e[2]) > 3:  # __import__(package, fromlist=[name])
-            marker.loaded.built(module, r".+\..+")
+        marker.loaded.built(module, r".+\..+")  # path = self.base + "." + name
     elif shape.startswith(r"\.") and package is not None and base is None:
         marker.loaded.relative(shape, base)
     elif not pattern:
@@ -358,6 +404,8 @@ def _piece(marker: Marker, module: str, e: Expr) -> str | None:
             return re.escape(symbol.module if whole else symbol.module.rpartition(".")[0])
     if e[0] == "n":
         known = marker.world.chain(module, e[1], e[2])
+        if marker.world.follow(module, e[1], e[2])[0].module != module:
+            known = None  # a text of another module: the checks do not read it, and a module too many is kept
         if known is not None and known.single and known.values and isinstance(known.values[0], str):
             return re.escape(known.values[0])
         return None

@@ -18,7 +18,22 @@ _HOLE = "\0"
 _WORDS = re.compile(rf"[\w{_HOLE}]+")
 _TOLD = r"[^\W\d_]{2}"  # f"{kind}_{name}s" fits half of all names: whole words must say which
 _HOLES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
-_LOADERS = frozenset(("spec_from_file_location", "SourceFileLoader", "run_path", "load_source", "exec"))
+_LOADERS = frozenset(
+    (
+        "spec_from_file_location",
+        "SourceFileLoader",
+        "run_path",
+        "load_source",
+        "exec",
+        "subprocess",
+        "Popen",
+        "system",
+        "execv",
+        "execvp",
+        "create_subprocess_exec",
+        "create_subprocess_shell",
+    )
+)
 
 
 def runs(marker: Marker, module: str, chains: list[Expr]) -> list[Expr]:
@@ -114,6 +129,7 @@ def files(marker: Marker, module: str, node: str, found: list[Expr], texts: list
         if e[0] == "j":
             parts += e[1].count(("c", ".py"))
             text = holed(e)
+            text = text.split()[-1] if text.split() else text  # f"{python} {here}/tools/{name}.py"
             if text.endswith(".py") and len(text) > 3:
                 _matching(marker, module, node, text)
     for text in texts:

@@ -164,6 +164,7 @@ class Loaded:
                 "__import__",
             ):
                 self.anything(module, None, None)
+                self.built(module, r".+\..+")
 
     # -- folders -----------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from pruner.policy import codes
 
 DEPTH = 40
 """How deep a rule file may nest: rules need 8. Thousands of brackets take ruamel seconds and end its recursion."""
+_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}  # of YAML 1.1
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -167,6 +168,11 @@ class RuleFile:
         """A string, integer, float, boolean or null as a tuple of one; () after noting a fault."""
         if isinstance(node, ScalarNode):
             text, tag = str(node.value), str(node.tag).removeprefix(_TAG)
+            if tag == "str" and node.style is None and text.lower() in _BOOLEANS:  # is_hip(): no
+                meant = _BOOLEANS[text.lower()]
+                text = f"{what} is {text!r}, which is a text in YAML and true in a test"
+                self.fault(node, codes.WRONG_TYPE, text, f"write {meant}, or put it in quotes if the text is meant")
+                return ()
             if tag == "str":
                 return (text,)
             if tag == "null":

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 
-from pruner.verify.built import chain_text, join, regex, returned
+from pruner.verify.built import NOTHING, chain_text, join, regex, returned
 from pruner.verify.coded import LISTS, LOADERS, RUN, closed, fields, filled, holds, own_class, shapes, words, written
 from pruner.verify.nodes import children, walk
 from pruner.verify.record import DOTTED, GETTERS, PASSED, REFLECTION, SAME, UNSET, Survey
@@ -29,6 +30,7 @@ class Asking:
     reflects: set[str]
     methods: dict[str, ast.FunctionDef]
     refined: set[ast.expr]  # built names whose parts are known: no pattern of their own
+    fixed: Mapping[str, str] = NOTHING  # variables of the module that hold one text, as patterns
     rebound: set[ast.Call]  # calls of globals() that only put a name in the place of itself
 
     def __init__(self, result: Survey) -> None:
@@ -94,8 +96,7 @@ class Asking:
         elif tail in ("import_module", "__import__") and node.args:
             given = [k.value for k in node.keywords if k.arg == "package"] if tail == "import_module" else []
             given += node.args[1:2] if tail == "import_module" else []
-            own = self.module if self.result.path.endswith("__init__.py") else self.module.rpartition(".")[0]
-            known = {"__name__": re.escape(self.module), "__package__": re.escape(own)} if self.module else {}
+            known = {**self._own(), **self.fixed}  # NAME = "second", bound once
             package = regex(given[0], known) if given else ""
             self.result.loads.append((node.lineno, regex(node.args[0], known), package))
         elif tail in LISTS or (head == "vars" and node.args):
@@ -178,12 +179,23 @@ class Asking:
         if base and base != "self":
             self.result.gets.append((node.lineno, base, ".*", False, "dir" if base == "cls" else "vars"))
 
+    def _own(self) -> dict[str, str]:
+        """What ``__name__`` and ``__package__`` mean in the file, as patterns."""
+        own = self.module if self.result.path.endswith("__init__.py") else self.module.rpartition(".")[0]
+        return {"__name__": re.escape(self.module), "__package__": re.escape(own)} if self.module else {}
+
+    def _module(self, pattern: str, line: int) -> None:
+        """A text that is put together and may hold the name of a module."""
+        if ".*" in pattern and "\\." in pattern:
+            self.result.texts.append((line, re.sub(r"\\(.)", r"\1", pattern.replace(".*", "\0"))))
+
     def _format(self, node: ast.expr, line: int) -> None:
         """What a format gives, and what the fields of one that is put together read."""
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
                 self.built.append(filled(node.value))
                 self._file(filled(node.value), line)
+                self._module(filled(node.value), line)
             return
         text = regex(node)
         for shape in shapes(text) if "{" in text else ():
@@ -215,6 +227,7 @@ class Asking:
         text = regex(node)
         self.built.append(text)
         self._file(text, node.lineno)
+        self._module(regex(node, {**self._own(), **self.fixed}), node.lineno)
         bare = text.replace(".*", "").replace("\\", "")
         if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
             self.patterns.add(text)

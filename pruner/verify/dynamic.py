@@ -19,6 +19,9 @@ DATA = (".pkl", ".pickle", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".j
 LARGEST = 1_000_000  # bytes of a data file that is searched for module names
 
 
+MODULE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\.[\w.:]*\0[\w.:\0]*")  # a dotted name with a part that is not known
+
+
 class Dynamic:
     """Dynamic loading sites of the output."""
 
@@ -40,6 +43,7 @@ class Dynamic:
         for survey in self.output.surveys.values():
             self._walks(survey, walkers)
             self._loads(survey, gone)
+            self._texts(survey, gone)
             self._strings(survey, gone)
             self._files(survey, gone)
         self._data(gone)
@@ -145,6 +149,38 @@ class Dynamic:
                     self.built.setdefault(name, place)
                     if name in gone and not self._ruled(name):
                         self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
+
+    def _texts(self, survey: Survey, gone: set[str]) -> None:
+        """``path = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: somebody may load what the text names."""
+        for line, text in survey.texts:
+            for word in MODULE.findall(text):
+                package = word.partition("\0")[0].rpartition(".")[0]
+                if package not in self.up.packages or "\0" not in word or self._site(survey, package):
+                    continue
+                steps = word.partition(":")[0].rstrip(".").split(".")
+                # pkg.plugins.{kind}.main: the last step may be a name of the module
+                shapes = {".".join(steps[:cut]) for cut in (len(steps), len(steps) - 1)}
+                shapes = {shape for shape in shapes if "\0" in shape}
+                for name in sorted(gone):
+                    if name.startswith(f"{package}.") and not self._ruled(name):
+                        if any(re.fullmatch(".+".join(map(re.escape, s.split("\0"))), name) for s in shapes):
+                            self.problems.append(
+                                f"{survey.path}:{line}: builds a text that may name {name}, which is gone"
+                            )
+
+    def _site(self, survey: Survey, package: str) -> bool:
+        """Does a rule say which modules of a package the file loads, or another that it imports and hands names to?"""
+        for _, known, _, site in self.world.stated.dynamics:
+            if known == package or site == survey.module:
+                return True
+            if package.startswith(f"{known}.") and site and self._imports(survey, site):
+                return True
+        return False
+
+    def _imports(self, survey: Survey, site: str) -> bool:
+        other = next((s for s in self.output.surveys.values() if s.module == site), None)
+        pairs = [(survey, site), (other, survey.module)] if other is not None else [(survey, site)]
+        return any(name in (row.target, f"{row.target}.{row.symbol}") for file, name in pairs for row in file.imports)
 
     def _declared(self, sites: list[tuple[str, str, tuple[str, ...], str]], place: str) -> None:
         for _, package, members, _ in sites:

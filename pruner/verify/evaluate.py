@@ -185,7 +185,31 @@ class Evaluator(Operators):
                 return self.any_calls[head]
         if isinstance(node.func, ast.Attribute) and node.func.attr in self.methods and not node.args:
             return self.classes.method_fact(node.func.attr, self.methods)
+        alias = self._aliased(self.symbol(node.func, scope))
+        if alias is not None and alias[0] == "symbol":
+            head = f"{alias[1]}.{alias[2]}"
+            return self.facts.get(f"{head}()") if not node.args and not node.keywords else self.any_calls.get(head)
         return None
+
+    def _aliased(self, symbol: Symbol | None) -> Symbol | None:
+        """The function that a variable of a module is another name of: ``is_rocm = is_hip``, bound once and never again."""
+        if symbol is None or symbol[0] != "symbol" or self._rebound(symbol[1], symbol[2]):
+            return None
+        rows = self.world.live(symbol[1], symbol[2])
+        mark = (*symbol, "alias")
+        if len(rows) != 1 or rows[0].kind != "assign" or not rows[0].steady or mark in self._busy:
+            return None
+        if not isinstance(rows[0].value, ast.Name | ast.Attribute):
+            return None
+        self._busy.add(mark)
+        try:
+            found = self.symbol(rows[0].value, self.module_scope(symbol[1]))
+            if found is None or found[0] != "symbol":
+                return None
+            defined = isinstance(self.world.definition(found), ast.FunctionDef)
+            return found if defined and not self._rebound(found[1], found[2]) else self._aliased(found)
+        finally:
+            self._busy.discard(mark)
 
     def _Call(self, node: ast.Call, scope: Scope) -> Val:
         fact = self.fact(node, scope)
@@ -205,6 +229,7 @@ class Evaluator(Operators):
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":
+            function = self._aliased(function) or function
             return self.result(function, self._known_arguments(node, function, scope), effects=True)
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)

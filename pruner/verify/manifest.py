@@ -7,6 +7,7 @@ answered: the manifest of the judged tree could not know.
 from __future__ import annotations
 
 import json
+import keyword
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -21,8 +22,10 @@ from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import ADDED, is_guard_file
 
 NAME = "PRUNED.json"
+WORD = re.compile(r"[^\W\d]\w*")
 IMPORTED = re.compile(r"from\s+([\w.]+)\s+import\b")
 MANY = 4  # lines in a row
+GONE = 12  # lines in a row that are another text in the output: so many are no edits of one place
 
 
 class Manifest:
@@ -113,6 +116,7 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
     """Ranges are in order and of lines that there are, no long part of one is gone, and they are as many as the output has."""
     up, kept = decode(before).split("\n"), decode(after).split("\n")
     have = {line.strip() for line in kept}
+    firsts = {_first(line) for line in kept} - {""}  # BM = 1 if is_hip() else 2, and three like it
     stood = "\n".join(line for line in kept if GUARD in line)
     last = total = 0
     for first, stop in ranges:
@@ -124,14 +128,23 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
         for number in range(first, stop + 1):  # an edited line is another one, but not many in a row are
             line = up[number - 1].strip()
             source = IMPORTED.match(line)  # of what a rule drops: a stand-in is in its place, one line after another
-            gone = 0 if line in have or (source and f"{source[1].lstrip('.')}'" in stood) else gone + 1
-            if gone == MANY:
+            gone = (
+                0
+                if line in have or _first(line) in firsts or (source and f"{source[1].lstrip('.')}'" in stood)
+                else gone + 1
+            )
+            if gone == GONE:
                 yield f"gives {path} the line {number}, which it has not"
                 return
     # An edit joins lines, or writes one that upstream has not, where ranges end.
     written = sum(GUARD in line or bool(NOTICE.search(line)) for line in kept) + (not kept[-1])
     if not -MANY - len(ranges) <= len(kept) - total <= MANY + len(ranges) + written:
         yield f"gives {path} {total} lines, and it has {len(kept)}"
+
+
+def _first(line: str) -> str:
+    """The first name in a line that tells it from others; "" when there is none."""
+    return next((word for word in WORD.findall(line) if not keyword.iskeyword(word) and word != "self"), "")
 
 
 def _at(place: str, row: dict[str, Any]) -> bool:

@@ -68,6 +68,7 @@ class Purity(Evaluator):
         ):
             return True
         symbol = self.symbol(node.func, scope)
+        symbol = self._aliased(symbol) or symbol
         if symbol is not None and symbol[0] == "symbol":
             # A known truth was found along effect-free statements alone, with these arguments.
             known = self.result(symbol, self._known_arguments(node, symbol, scope))

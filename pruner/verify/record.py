@@ -49,6 +49,7 @@ class Survey:
     stores: list[tuple[str, str, int, Any, str]] = field(default_factory=list)  # chain, attribute, line, value, class
     gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
     loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
+    texts: list[tuple[int, str]] = field(default_factory=list)  # line, built text with dots, "\0" for what is not known
     reflects: frozenset[str] = frozenset()
     wrappers: list[str] = field(default_factory=list)  # functions that a loop puts around names of the module
     definers: list[tuple[str, str]] = field(default_factory=list)  # stated member, ``name()`` for a method; its class

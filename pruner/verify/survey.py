@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 
 from pruner.verify.ancestry import listings
 from pruner.verify.coded import RUN
 from pruner.verify.held import lookups
-from pruner.verify.names import Import, module_names
+from pruner.verify.names import Import, Names, module_names
+from pruner.verify.nodes import walk
 from pruner.verify.ownnames import in_dictionary
 from pruner.verify.record import DOTTED, Survey
 from pruner.verify.tree import Tree, parse_bytes
@@ -43,6 +45,8 @@ def survey(
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
     roots |= RUN
     walker = Walker(result, roots, facts, module)
+    if b"import_module" in data or b"__import__" in data:
+        walker.fixed = _fixed(parsed, names, result.rebound)
     walker.walk(parsed)
     result.gets += [(line, base, ".*", False, "dir") for line, base in listings(parsed, data)]
     walker.finish()
@@ -50,6 +54,22 @@ def survey(
     if b"ModuleType" in data:  # `self` of a class that derives from it is a module
         result.plain = result.attributes
     return result, parsed
+
+
+def _fixed(parsed: ast.Module, names: Names, rebound: frozenset[str]) -> dict[str, str]:
+    """Variables of the module that hold one text and share their name with no local, as patterns: ``NAME = "second"``."""
+    found = {}
+    for name, rows in names.bindings.items():
+        value = rows[0].value if len(rows) == 1 and rows[0].kind == "assign" else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str) and name not in rebound:
+            found[name] = re.escape(value.value)
+    stored: Counter[str] = Counter()
+    for node in walk(parsed) if found else ():
+        if isinstance(node, ast.arg):
+            stored[node.arg] += 2
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stored[node.id] += 1
+    return {name: text for name, text in found.items() if stored[name] == 1}
 
 
 def _light(row: Import) -> Import:

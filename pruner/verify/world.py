@@ -74,8 +74,9 @@ class World:
         key = (module, name)
         if key in self._resolved:
             return self._resolved[key]
-        if key in self._busy:  # an import cycle: a name that only imports itself has no definition
-            return None
+        if key in self._busy:  # an import cycle: a name that only imports itself is a module of the package, or nothing
+            inner = f"{module}.{name}"  # `from . import sub` in a package
+            return ("module", inner, "") if self.tree.has_module(inner) else None
         self._busy.add(key)
         try:
             symbol = self._resolve(module, name)

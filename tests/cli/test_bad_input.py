@@ -112,6 +112,10 @@ def a_number_that_is_none(place: Place) -> None:
     place.rules.write_text(RULES + "  - {id: n, because: N., assume: {app.X: .nan}}\n")
 
 
+def a_boolean_of_old(place: Place) -> None:
+    place.rules.write_text(RULES + "  - {id: n, because: N., assume: {app.X: no}}\n")
+
+
 def an_empty_verb(place: Place) -> None:
     place.rules.write_text(RULES + "  - {id: n, because: N., drop: []}\n")
 
@@ -221,6 +225,7 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (two_documents, "PR002", r"rules\.yaml:\d+:1: error PR002: .* another document; take the line '---' out"),
     (tabs, "PR002", r"rules\.yaml:2:1: error PR002: .* indent with spaces"),
     (a_number_that_is_none, "PR004", r"rules\.yaml:\d+:\d+: error PR004: .* not \.nan, which is no number"),
+    (a_boolean_of_old, "PR004", r"rules\.yaml:\d+:\d+: error PR004: .* is 'no', which is a text .* write false, or"),
     (an_empty_verb, "PR013", r"rules\.yaml:\d+:\d+: error PR013: 'drop' of rule n names nothing"),
     (an_empty_mapping, "PR013", r"rules\.yaml:\d+:\d+: error PR013: 'assume' of rule n names nothing"),
     (rules_in_a_pipe, "PR001", r"rules\.yaml: error PR001: cannot read the rule file: it is a pipe"),
