@@ -157,10 +157,11 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     stored = _stored_names(marker, module, found)
     for argument in sorted(stored, key=repr):
         _built_name(marker, argument, stored=True)
+    unheard = _unheard(marker, module, found)
     for e in found:
         if loads and (e[0] == "j" or _joined(e) is not None):
             _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
-        if e[0] == "j" or _joined(e) is not None:
+        if (e[0] == "j" or _joined(e) is not None) and e not in unheard:
             text = _shown(marker, module, e)
             _built_modules(marker, module, node, text)
             if "." in text.replace("\0", "").strip("."):  # "pkg.tools" + ".one", f"{python} -m pkg.tools.one"
@@ -185,6 +186,19 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _import_call(marker, module, node, e)
         elif name in _WALKERS and e[2]:
             _walk_call(marker, module, node, e[2][0])
+
+
+def _unheard(marker: Marker, module: str, found: list[Expr]) -> set[Expr]:
+    """Texts that a function without effects gets, which can load nothing: ``traced(function, f"pkg.{name}")``."""
+    pure = [
+        argument
+        for e in found
+        if e[0] == "k" and e[1][0] == "n" and marker.world.canonical(module, e[1][1], e[1][2]) in marker.world.purities
+        for argument in e[2]
+    ]
+    return {
+        argument for argument in pure if argument[0] == "j" and _occurrences(found, argument) <= pure.count(argument)
+    }
 
 
 def _shown(marker: Marker, module: str, e: Expr) -> str:

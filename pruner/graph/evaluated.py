@@ -129,9 +129,9 @@ def files(marker: Marker, module: str, node: str, found: list[Expr], texts: list
         if e[0] == "j":
             parts += e[1].count(("c", ".py"))
             text = holed(e)
-            text = text.split()[-1] if text.split() else text  # f"{python} {here}/tools/{name}.py"
-            if text.endswith(".py") and len(text) > 3:
-                _matching(marker, module, node, text)
+            for word in text.split():  # f"{python} {here}/tools/{name}.py --all"
+                if word.endswith(".py") and len(word) > 3:
+                    _matching(marker, module, node, word)
     for text in texts:
         if text.endswith(".py") and "*" in text:
             _matching(marker, module, node, text.replace("**/", "*").replace("*", _HOLE))

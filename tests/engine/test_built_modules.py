@@ -63,6 +63,7 @@ COMMANDS = (
     "'python -m app.tools.' + n",
     "[sys.executable, '-c', f'from app.tools.{n} import main; main()']",
     "f'{sys.executable} {HERE}/tools/{n}.py'",
+    "f'{sys.executable} {HERE}/tools/{n}.py --all'",
     "f'{__package__}.tools.{n}'",
 )
 
