@@ -433,7 +433,10 @@ class Walker:
                 self._remove(s[1], body, (guard,))
                 continue
             for ref in refs:  # `case plat.HIP:` stays as it is written: a constant there would be another pattern
-                self.store(ref, pos, deleted=True)
+                if ref[0] == "x":  # case Point(norm=0): an attribute that is read
+                    self.read(ref, pos)
+                else:
+                    self.store(ref, pos, deleted=True)
             if guard is not None:
                 self.read(guard, pos, test=True)
             self._bind(names)

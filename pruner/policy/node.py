@@ -24,7 +24,7 @@ from pruner.policy import codes
 
 DEPTH = 40
 """How deep a rule file may nest: rules need 8. Thousands of brackets take ruamel seconds and end its recursion."""
-_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}  # of YAML 1.1
+_BOOLEANS = {"yes": "true", "on": "true", "no": "false", "off": "false"}  # of YAML 1.1
 _TAG = "tag:yaml.org,2002:"
 
 
