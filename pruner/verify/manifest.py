@@ -116,8 +116,6 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
     """Ranges are in order and of lines that there are, no long part of one is gone, and they are as many as the output has."""
     up, kept = decode(before).split("\n"), decode(after).split("\n")
     have = {line.strip() for line in kept}
-    firsts = {_first(line) for line in kept} - {""}  # BM = 1 if is_hip() else 2, and three like it
-    stood = "\n".join(line for line in kept if GUARD in line)
     last = total = 0
     for first, stop in ranges:
         if not last < first <= stop <= len(up):
@@ -126,20 +124,27 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
         last, total = stop, total + stop - first + 1
         gone = 0
         for number in range(first, stop + 1):  # an edited line is another one, but not many in a row are
-            line = up[number - 1].strip()
-            source = IMPORTED.match(line)  # of what a rule drops: a stand-in is in its place, one line after another
-            gone = (
-                0
-                if line in have or _first(line) in firsts or (source and f"{source[1].lstrip('.')}'" in stood)
-                else gone + 1
-            )
-            if gone == GONE:
+            gone = 0 if up[number - 1].strip() in have else gone + 1
+            if gone == GONE and (gone := _unknown(up[number - GONE : number], kept)) == GONE:
                 yield f"gives {path} the line {number}, which it has not"
                 return
     # An edit joins lines, or writes one that upstream has not, where ranges end.
     written = sum(GUARD in line or bool(NOTICE.search(line)) for line in kept) + (not kept[-1])
     if not -MANY - len(ranges) <= len(kept) - total <= MANY + len(ranges) + written:
         yield f"gives {path} {total} lines, and it has {len(kept)}"
+
+
+def _unknown(lines: list[str], kept: list[str]) -> int:
+    """How many of the lines, counted from the last, are no edited line of the output either."""
+    firsts = {_first(line) for line in kept} - {""}  # BM = 1 if is_hip() else 2, and eleven like it
+    stood = "\n".join(line for line in kept if GUARD in line)
+    count = 0
+    for line in reversed(lines):
+        source = IMPORTED.match(line.strip())  # of what a rule drops: a stand-in is in its place
+        if _first(line) in firsts or (source and f"{source[1].lstrip('.')}'" in stood):
+            break
+        count += 1
+    return count
 
 
 def _first(line: str) -> str:
