@@ -59,6 +59,7 @@ _KEYED = frozenset(["min", "max", "sorted"])  # their ``key=`` is called
 _FRESH = frozenset(
     ["range", "tuple", "list", "set", "dict", "frozenset", "sorted", "str", "repr", "vars", "zip", "enumerate"]
 )
+_LAZY = frozenset(["zip", "enumerate"])  # of the fresh ones: they go through what they are given, later
 _FRESH_METHODS = frozenset([".keys", ".values", ".items", ".split", ".copy", ".lower", ".upper", ".strip"])
 PURE_METHODS = frozenset(
     [
@@ -481,11 +482,10 @@ class Evaluator:
         """True for a value that can be gone through again and again: no generator, and no ``zip`` of anything."""
         if e[0] == "o" and e[1] and e[1][-1][0] == "f":
             return bool(e[1][-1][2:] == ("c",))
-        if e[0] == "k" or (e[0] == "n" and e[2] and e[2][-1][0] == "("):
-            path = e[1][2] if e[0] == "k" and e[1][0] == "n" else e[2][:-1] if e[0] == "n" else ("",)
-            name = e[1][1] if e[0] == "k" else e[1]
-            return not path and name in _FRESH and name not in ("zip", "enumerate")
-        return self.lasting(e)
+        called = _called(e)
+        if called is not None:
+            return called[0] in _FRESH - _LAZY
+        return e[0] != "k" and not (e[0] == "n" and e[2] and e[2][-1][0] == "(") and self.lasting(e)
 
     def lasting(self, e: Expr) -> bool:
         """True when nobody can notice that ``e`` was iterated over: it is made here, or is what can be gone through again."""
@@ -498,19 +498,15 @@ class Evaluator:
             return self.lasting(e[2]) and self.lasting(e[3])
         if tag == "o":
             return e[2:] in (("+",), ("|",), ("*",)) or (bool(e[1]) and e[1][-1][0] == "f" and len(e[1][-1]) == 3)
-        if tag == "k":
-            func = e[1]
-            if func[0] == "n" and not func[2]:
-                return func[1] in _FRESH and (func[1] not in ("zip", "enumerate") or all(map(self.lasting, e[2])))
-            return bool(func[2]) and func[2][-1] in _FRESH_METHODS
+        called = _called(e)
+        if called is not None:
+            return called[0] in _FRESH and (called[0] not in _LAZY or all(map(self.lasting, called[1])))
+        if tag == "k":  # (lambda: rows)() is a call of no chain
+            return e[1][0] in ("n", "v", "x", "b") and bool(e[1][2]) and e[1][2][-1] in _FRESH_METHODS
         path = e[2]
         if path and path[-1][0] == "(":
-            if len(path) == 1:
-                return e[0] == "n" and e[1] in _FRESH
-            return path[-2] in _FRESH_METHODS
-        if tag == "n":
-            return self.world.lasting(self.module, e[1], path)
-        return False
+            return len(path) > 1 and path[-2] in _FRESH_METHODS
+        return tag == "n" and self.world.lasting(self.module, e[1], path)
 
     def _step_droppable(self, step: str, before: str) -> bool:
         if step[0] != "(":
@@ -568,6 +564,13 @@ class Evaluator:
             target = self.locals.target(func[1])
             return target is not None and self.world.pure(target[0], target[1], (*target[2], *func[2], "()"))
         return False
+
+
+def _called(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
+    """The global name that is called, with nothing behind the call, and its arguments that are not all constants."""
+    if e[0] == "k":
+        return (e[1][1], e[2]) if e[1][0] == "n" and not e[1][2] else None
+    return (e[1], ()) if e[0] == "n" and len(e[2]) == 1 and e[2][0][0] == "(" else None
 
 
 _SAME = ("is", "is not", "==", "!=")

@@ -141,6 +141,8 @@ ITERATED = {
     "through zip": "list(zip(it, [1, 2]))",
     "a function's loop": "first(it)",
     "an unpacking function": "two(it)",
+    "what a lambda gives": "1 not in (lambda: it)()",
+    "what an entry gives": "1 not in rows[name](it)",
     "key of max": "max([1, 2], key=note)",
     "key of sorted": "sorted([1, 2], key=note)",
     "key of min": "min([1, 2], key=LOG.append)",
@@ -153,7 +155,7 @@ def test_what_is_gone_through_beside_a_decided_test_is_gone_through(name: str) -
     app = (
         "from plat import is_hip\n\nLOG = []\n\n\ndef note(x):\n    LOG.append(x)\n    return x\n\n\ndef first(rows):\n    return any(rows)\n\n\n"
         "def two(rows):\n    a, *b = rows\n    return b\n\n\n"
-        f"def f():\n    it = iter({values})\n    if {ITERATED[name]} and is_hip():\n        return 'hip'\n    return list(it), LOG\n"
+        f"def f(name='k'):\n    it = iter({values})\n    rows = {{'k': lambda x: x}}\n    if {ITERATED[name]} and is_hip():\n        return 'hip'\n    return list(it), LOG\n"
     )
     result = prune({"app.py": app})
     same_behaviour(result, "import app\nRESULT = app.f()")
