@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from pruner.graph.evaluated import holed, load, words
+from pruner.graph.evaluated import HOLE, HOLES, holed, load, words
 from pruner.model import Dynamic
 from pruner.model.ir import Expr, constants
 
@@ -37,7 +37,7 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
         for piece in marker.loaded.several(module, node, text):
             texts(marker, module, node, [piece], False)
         if "{" in text or "%" in text:
-            _built_modules(marker, module, node, _FIELDS.sub(_HOLE, text))
+            _built_modules(marker, module, node, HOLES.sub(HOLE, text))
         if "import " in text:
             for source, name in marker.loaded.statements(module, text):
                 _imports(marker, node, source, name)
@@ -77,12 +77,10 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.need(found, rest.split(".")[0], node, "text", 0)
 
 
-_HOLE = "\0"
 _PLACED = re.compile(
     r"[^\W\d]\w*(?:\.\w+)*\.[\w.:]*\0[\w.:\0]*"
 )  # of a built text: a dotted name with a hole behind a dot
 _DOTTED = re.compile(r"[\w\0.]+")
-_FIELDS = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
 _CODE = re.compile(r"[^\W\d]\w*")
 
 
@@ -159,13 +157,14 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
         _built_name(marker, argument, stored=True)
     unheard = _unheard(marker, module, found)
     for e in found:
-        if loads and (e[0] == "j" or _joined(e) is not None):
+        built = e[0] == "j" or _joined(e) is not None
+        if loads and built:
             _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
-        if (e[0] == "j" or _joined(e) is not None) and e not in unheard:
+        if built and e not in unheard:
             text = _shown(marker, module, e)
             _built_modules(marker, module, node, text)
-            if "." in text.replace("\0", "").strip("."):  # "pkg.tools" + ".one", f"{python} -m pkg.tools.one"
-                texts(marker, module, node, [text.replace(_HOLE, " ").strip()], False)
+            if "." in text.replace(HOLE, "").strip("."):  # "pkg.tools" + ".one", f"{python} -m pkg.tools.one"
+                texts(marker, module, node, [text.replace(HOLE, " ").strip()], False)
         if e[0] == "j":
             _built_target(marker, node, e)
             if indirect and e not in stored:  # name = f"forward_{kind}" … getattr(self, name)
@@ -209,20 +208,20 @@ def _shown(marker: Marker, module: str, e: Expr) -> str:
     if e[0] == "j":
         return "".join(_shown(marker, module, part) for part in e[1])
     known = (_piece(marker, module, e) or ".+").replace("\\", "")
-    return _HOLE if ".+" in known else known
+    return HOLE if ".+" in known else known
 
 
 def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
     """``name = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: whoever is given the text may load what fits."""
     for word in _PLACED.findall(text):
-        head, hole, _ = word.partition(_HOLE)
-        package = head.rpartition(".")[0]
-        if not hole or package not in marker.table.children or package.partition(".")[0] not in marker.table:
+        package = word.partition(HOLE)[0].rpartition(".")[0]
+        if package not in marker.table.children or package.partition(".")[0] not in marker.table:
             continue
         if any(_says(marker, d, package, module) for d in marker.policy.dynamics):
             continue
-        shape = ".+".join(map(re.escape, word.partition(":")[0].rstrip(".").split(_HOLE)))
-        wanted = re.compile(f"{shape}|{shape.rpartition(chr(92) + '.')[0] or shape}")  # pkg.plugins.{kind}.main
+        steps = word.partition(":")[0].rstrip(".").split(".")
+        shapes = (".".join(steps), ".".join(steps[:-1]))  # pkg.plugins.{kind}.main: main may be a name of the module
+        wanted = re.compile("|".join(".+".join(map(re.escape, shape.split(HOLE))) for shape in shapes))
         for child in marker.table.below(package):
             if child != package and wanted.fullmatch(child) and not marker.drops.module(child):
                 marker.escape(child, node, 0, private=False)

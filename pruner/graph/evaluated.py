@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from pruner.graph.live import Marker
 
 _RUN = ("eval", "exec")
-_HOLE = "\0"
-_WORDS = re.compile(rf"[\w{_HOLE}]+")
+HOLE = "\0"
+_WORDS = re.compile(rf"[\w{HOLE}]+")
 _TOLD = r"[^\W\d_]{2}"  # f"{kind}_{name}s" fits half of all names: whole words must say which
-_HOLES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
+HOLES = re.compile(r"\{[^{}]*\}|%[-+ #0-9.]*[a-zA-Z]")
 _LOADERS = frozenset(
     (
         "spec_from_file_location",
@@ -92,8 +92,8 @@ def _texts(part: Any) -> list[str]:
             continue
         if len(item) == 2 and item[0] == "j":
             found.append(holed(item))
-        elif len(item) == 2 and item[0] == "c" and isinstance(item[1], str) and _HOLES.search(item[1]):
-            found.append(_HOLES.sub(_HOLE, item[1]))
+        elif len(item) == 2 and item[0] == "c" and isinstance(item[1], str) and HOLES.search(item[1]):
+            found.append(HOLES.sub(HOLE, item[1]))
         stack += item
     return found
 
@@ -102,15 +102,15 @@ def holed(e: Expr) -> str:
     """A built text with a mark for each part that is not known."""
     if e[0] == "j":
         return "".join(holed(part) for part in e[1])
-    return e[1] if e[0] == "c" and isinstance(e[1], str) else _HOLE
+    return e[1] if e[0] == "c" and isinstance(e[1], str) else HOLE
 
 
 def words(text: str, told: str = r"[^\W\d]") -> list[str]:
     """Patterns of the names in a built text of which something is known; ``told`` is what that must be."""
     found = []
     for word in _WORDS.findall(text):
-        if _HOLE in word and re.search(told, word):
-            found.append(r"\w*".join(re.escape(part) for part in re.split(f"{_HOLE}+", word)))
+        if HOLE in word and re.search(told, word):
+            found.append(r"\w*".join(re.escape(part) for part in re.split(f"{HOLE}+", word)))
     return found
 
 
@@ -134,19 +134,19 @@ def files(marker: Marker, module: str, node: str, found: list[Expr], texts: list
                     _matching(marker, module, node, word)
     for text in texts:
         if text.endswith(".py") and "*" in text:
-            _matching(marker, module, node, text.replace("**/", "*").replace("*", _HOLE))
+            _matching(marker, module, node, text.replace("**/", "*").replace("*", HOLE))
     if texts.count(".py") > parts:  # name.endswith(".py")
-        _matching(marker, module, node, _HOLE + ".py")
+        _matching(marker, module, node, HOLE + ".py")
 
 
 def _matching(marker: Marker, module: str, node: str, text: str) -> None:
-    tail = re.sub(f"{_HOLE}+", _HOLE, text).lstrip("./")
+    tail = re.sub(f"{HOLE}+", HOLE, text).lstrip("./")
     head, _, name = tail.rpartition("/")
     folder = marker.table.paths[module][0].rpartition("/")[0] if module in marker.table.paths else ""
     near = not re.search(r"\w", name.removesuffix(".py")) and not re.search(r"\w", head)
     if near and not _loads(marker, module):
         return
-    pattern = re.compile(("" if tail.startswith(_HOLE) else r"(?:.*/)?") + ".*".join(map(re.escape, tail.split(_HOLE))))
+    pattern = re.compile(("" if tail.startswith(HOLE) else r"(?:.*/)?") + ".*".join(map(re.escape, tail.split(HOLE))))
     below = _folders(marker, module, folder) if near else ()
     for other, (path, _) in sorted(marker.table.paths.items()):
         if other == module or not pattern.fullmatch(path) or marker.drops.module(other):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pruner.scan.written import Chain, Place, handed
+from pruner.scan.written import ANY, HOME, Chain, Place, handed
 
 if TYPE_CHECKING:
     from pruner.graph.live import Marker
@@ -36,7 +36,7 @@ def _of(marker: Marker, home: str, held: set[str]) -> Iterator[tuple[str, str, s
     state = states[home]
     summary = state.summary
     written = summary.written()
-    for name, rows in (*summary.loose.items(), *written.names.items()):
+    for name, rows in (*summary.object_stores.items(), *written.names.items()):
         for place, chain in rows:
             for module in _reached(marker, home, held, place, chain):
                 if name in states[module].summary.stores:
@@ -70,10 +70,10 @@ def _reached(marker: Marker, home: str, held: set[str], place: Place, chain: Cha
     states = marker.out.states
     state = states[home]
     written = state.summary.written()
-    if chain == ("", ()):
+    if chain == HOME:
         yield home
         return
-    if chain == ("*", ()):  # code in a text, getattr(pkg, "mod")
+    if chain == ANY:  # code in a text, getattr(pkg, "mod")
         yield from (m for m in {home, *held, *state.eager, *marker.loaded_in(home)} if m in states)
         return
     # Objects have attributes of the name as well: the definition itself must come by the module.
@@ -93,7 +93,7 @@ def _handed(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
             written = state.summary.written()
             for at, function, _ in written.vague:
                 setters.setdefault(function, []).append((home, at, ""))
-            for name, rows in (*state.summary.loose.items(), *written.names.items()):
+            for name, rows in (*state.summary.object_stores.items(), *written.names.items()):
                 for (at, function, _), _ in rows:
                     setters.setdefault(function, []).append((home, at, name))
     setters.pop("", None)

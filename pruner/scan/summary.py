@@ -48,7 +48,9 @@ class Summary:
     error: str = ""
     walrus: bool = False  # the file holds a ``:=`` somewhere
     mirrors: bool = False  # the file may store by ``setattr``, ``globals()`` and the like
-    loose: dict[str, list[tuple[Place, Chain | None]]] = field(default_factory=dict)  # see Written
+    object_stores: dict[str, list[tuple[Place, Chain | None]]] = field(
+        default_factory=dict
+    )  # attributes of objects, as Written.names
     inner_imports: dict[str, list[tuple[Stmt, int]]] = field(default_factory=dict)  # in functions, by the local name
     _written: Written | None = None
 
@@ -153,7 +155,7 @@ class _Indexer:
                     known = e[0] == "n" and all(step[0] == "." for step in e[2])  # a part store
                     if not known and (e[0] == "x" or e[1] not in ("self", "cls") or len(e[2]) > 1):
                         of = given(e[1]) if e[0] == "x" else (e[1], e[2][:-1])
-                        self.out.loose.setdefault(e[2][-1][1:], []).append(((s[1], *self.around), of))
+                        self.out.object_stores.setdefault(e[2][-1][1:], []).append(((s[1], *self.around), of))
             elif not inside:
                 self.store(target[1], Store(kind, guards, s), inside)
 

@@ -40,7 +40,9 @@ _SETTING = {
 _FILLING = frozenset(["update", "setdefault", "pop", "__ior__", "object", "dict", "multiple", "patch"])
 _OWN = frozenset(["globals", "vars", "locals"])
 _INSTANCE = ("self", "cls")
-_SELF, _ANY, _HOME = ("self", ()), ("*", ()), ("", ())
+_SELF = ("self", ())
+ANY, HOME = ("*", ()), ("", ())
+"""Stand for the chain of whatever module the file may come by, and of the file's own."""
 
 
 Chain = tuple[str, tuple[str, ...]]
@@ -52,9 +54,9 @@ Place = tuple[int, str, str]
 class Written:
     """What a file stores without an assignment to the name.
 
-    ``names``: attributes and keys, each with the place and the chain whose attribute it is, None where nothing tells. ``dotted``: whole paths, as texts. ``into``: chains
-    of which any attribute may be stored, ``own``: places that may store any name of the module itself, ``vague``: any attribute
-    of something that nobody knows. ``seen``: chains whose dictionary is an object. ``mirror``: the module's own is one.
+    ``names``: attributes and keys, each with the place and the chain whose attribute it is, None where nothing tells.
+    ``dotted``: whole paths, as texts. ``into``: chains of which any attribute may be stored. ``own``: places that may store any
+    name of the module itself. ``vague``: places that may store any attribute of something that nobody knows. ``seen``: chains whose dictionary is an object. ``mirror``: the module's own is one.
     """
 
     place: Place = (0, "", "")  # the statement that is read
@@ -142,7 +144,7 @@ def _of(base: Expr) -> Chain | None:
     if base[1] in _INSTANCE and not path:
         return _SELF
     if base[1] in _OWN:
-        return _HOME  # globals()["A"]
+        return HOME  # globals()["A"]
     if not path and not told and base[0] == "v":
         return None  # d["A"]
     return (base[1], path)
@@ -152,8 +154,8 @@ def given(e: Expr) -> Chain | None:
     """Of what ``sys.modules[name].A = 1`` and ``getattr(pkg, "mod").A = 1`` store the attribute; None for another object's."""
     if e[0] == "o" and len(e[1]) == 2 and e[1][0][0] in ("n", "v"):
         table = (e[1][0][1], *e[1][0][2])[-1].lstrip(".") == "modules"
-        return (_HOME if e[1][1] == ("n", "__name__", ()) else _ANY) if table else None
-    return _ANY if e[0] == "k" and e[1] == ("n", "getattr", ()) else None
+        return (HOME if e[1][1] == ("n", "__name__", ()) else ANY) if table else None
+    return ANY if e[0] == "k" and e[1] == ("n", "getattr", ()) else None
 
 
 def _into(base: Expr, out: Written) -> bool:
@@ -171,9 +173,7 @@ def _into(base: Expr, out: Written) -> bool:
         out.own.add(out.place)
         return False
     if ".__dict__" in path:
-        if base[0] in ("n", "v"):
-            out.into.setdefault((base[1], path[: path.index(".__dict__")]), out.place[0])
-        out.vague.add(out.place)
+        _whole(base, out)
     elif base[0] in ("n", "v") and not path:
         return True  # g[name] = value
     return False
@@ -272,6 +272,6 @@ def _texts(args: Any, receiver: Chain | None, out: Written) -> None:
                 _key(argument[1], receiver, out)
             else:
                 for word in re.findall(r"\w+", argument[1]):
-                    _key(word, _ANY, out)
+                    _key(word, ANY, out)
         elif argument[0] == "d":
             _texts([key for key, _ in argument[1] if key is not None], receiver, out)

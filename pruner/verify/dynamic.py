@@ -13,7 +13,6 @@ from fnmatch import fnmatchcase
 
 from pruner.verify.output import Output
 from pruner.verify.record import DOTTED, Survey
-from pruner.verify.rules import is_pure
 from pruner.verify.world import World
 
 DATA = (".pkl", ".pickle", ".yaml", ".yml", ".toml", ".cfg", ".ini", ".txt", ".json", ".sh", ".service")
@@ -153,7 +152,9 @@ class Dynamic:
 
     def _texts(self, survey: Survey, gone: set[str]) -> None:
         """``path = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: somebody may load what the text names."""
-        if survey.wrappers and all(self._quiet(survey.path, name) for name in survey.wrappers):
+        if survey.wrappers and all(
+            self.output.ruled_pure(self.world.stated, survey.path, name) for name in survey.wrappers
+        ):
             return  # globals()[name] = traced(globals()[name], f"pkg.{name}"): who has no effect loads nothing
         for line, text in survey.texts:
             for word in MODULE.findall(text):
@@ -170,14 +171,6 @@ class Dynamic:
                             self.problems.append(
                                 f"{survey.path}:{line}: builds a text that may name {name}, which is gone"
                             )
-
-    def _quiet(self, path: str, chain: str) -> bool:
-        """Does a rule say of every function that the chain may be, in this file, that a call of it has no effect?"""
-        places = list(self.output.places(path, chain))
-        return bool(places) and all(
-            place[0] != "module" and not rest and is_pure(self.world.stated, f"{place[0]}.{place[1]}")
-            for place, rest, _ in places
-        )
 
     def _site(self, survey: Survey, package: str) -> bool:
         """Does a rule say which modules of a package the file loads, or another that it imports and hands names to?"""

@@ -186,7 +186,9 @@ class Liveness:
                 return f"is named as the string {text!r} in {self.strings[text][0].path}"
         survey = self.output.modules.get(module)
         if survey is not None and name in survey.strings:
-            if "globals" in survey.reflects or not all(self._pure(survey.path, name) for name in survey.wrappers):
+            if "globals" in survey.reflects or not all(
+                self.output.ruled_pure(self.world.stated, survey.path, name) for name in survey.wrappers
+            ):
                 return "may be read through globals()"
             if survey.runs:
                 return f"may be named by code that {survey.path}:{survey.runs} runs"
@@ -205,12 +207,6 @@ class Liveness:
             if head.startswith((f"{module}.", f"{module}:")) and any(re.fullmatch(pattern, text) for text in full):
                 return f"fits the built name {pattern!r}"
         return ""
-
-    def _pure(self, path: str, chain: str) -> bool:
-        """Does a rule say of every function that the chain may be, in this file, that a call of it has no effect?"""
-        places = list(self.output.places(path, chain))
-        named = [f"{place[0]}.{place[1]}" for place, rest, _ in places if place[0] != "module" and not rest]
-        return bool(named) and len(named) == len(places) and all(is_pure(self.world.stated, name) for name in named)
 
     def _got(self, claim: Claim) -> str:
         """``getattr`` on the module itself."""

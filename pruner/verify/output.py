@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pruner.verify.names import Import
 from pruner.verify.record import PASSED, UNSET, Survey
+from pruner.verify.rules import Stated, is_pure
 from pruner.verify.tree import Tree
 from pruner.verify.world import Seen, World
 
@@ -68,6 +69,12 @@ class Output:
                 table.setdefault(row.bound, []).append(row)
             self._bound[path] = table
         return self._bound[path]
+
+    def ruled_pure(self, stated: Stated, path: str, chain: str) -> bool:
+        """Does a rule say of every function that the chain may be, in this file, that a call of it has no effect?"""
+        places = list(self.places(path, chain))
+        named = [f"{place[0]}.{place[1]}" for place, rest, _ in places if place[0] != "module" and not rest]
+        return bool(named) and len(named) == len(places) and all(is_pure(stated, name) for name in named)
 
     def places(self, path: str, chain: str, passed: list[str] | None = None) -> Iterator[tuple[Place, list[str], str]]:
         """What a dotted chain in a file may denote: the place, the attributes left over, a missing step.

@@ -22,6 +22,7 @@ MUTS = (
     "def put(x, value):\n    x.NAME = value\n\n\ndef configure(module, options):\n    for key, value in options.items():\n"
     "        setattr(module, key, value)\n\n\ndef go():\n"
 )
+RUN = "import app\nRESULT = app.f()"
 STORES = {
     "dictionary": "q.__dict__['NAME'] = VALUE",
     "dictionary, computed": "for n in ['NAME']:\n        q.__dict__[n] = VALUE",
@@ -58,22 +59,24 @@ OWN = ("fill", "each", "held", "run", "own", "again")
 CODE = ("q.pred.__code__ = (lambda: True).__code__", "q.pred = lambda: True")
 
 
+def _ask(flag: bool) -> str:
+    return "1 if flags.A else 2" if flag else "1 if flags.pred() else 2"
+
+
+def _muts(name: str, flag: bool) -> str:
+    """The module that stores: a truth into the flag, or a function into the predicate."""
+    text = MUTS + f"    {STORES[name]}\n"
+    return text.replace("NAME", "A" if flag else "pred").replace("VALUE", "True" if flag else "lambda: True")
+
+
 def _same(ask: str, go: str) -> None:
-    same_behaviour(
-        prune({"app.py": APP.format(ask=ask), "flags.py": FLAGS, "muts.py": go}), "import app\nRESULT = app.f()"
-    )
+    same_behaviour(prune({"app.py": APP.format(ask=ask), "flags.py": FLAGS, "muts.py": go}), RUN)
 
 
 @pytest.mark.parametrize("name", STORES)
 @pytest.mark.parametrize("what", ["flag", "predicate"])
 def test_a_global_that_is_overwritten_folds_nothing(name: str, what: str) -> None:
-    flag = what == "flag"
-    store = (
-        (MUTS + f"    {STORES[name]}\n")
-        .replace("NAME", "A" if flag else "pred")
-        .replace("VALUE", "True" if flag else "lambda: True")
-    )
-    _same("1 if flags.A else 2" if flag else "1 if flags.pred() else 2", store)
+    _same(_ask(what == "flag"), _muts(name, what == "flag"))
 
 
 @pytest.mark.parametrize("function", OWN)
@@ -88,7 +91,7 @@ def test_the_code_of_a_predicate_is_replaced(store: str) -> None:
 
 def test_a_global_of_a_star_import_is_declared_and_stored() -> None:
     app = "from flags import *\n\n\ndef flip():\n    global A\n    A = True\n\n\ndef say():\n    return 1 if A else 2\n\n\ndef f():\n    before = say()\n    flip()\n    return before, say()\n"
-    same_behaviour(prune({"app.py": app, "flags.py": FLAGS}), "import app\nRESULT = app.f()")
+    same_behaviour(prune({"app.py": app, "flags.py": FLAGS}), RUN)
 
 
 UNTOUCHED = {
@@ -104,7 +107,7 @@ def test_other_stores_take_no_fold_away(name: str) -> None:
     muts = "import flags as q\n\n\ndef put(x, value):\n    x.other = value\n\n\n" + UNTOUCHED[name]
     flags = "from plat import is_hip\n\nA = is_hip()\n"
     result = prune({"app.py": APP.format(ask="1 if flags.A else 2"), "flags.py": flags, "muts.py": muts})
-    same_behaviour(result, "import app\nRESULT = app.f()")
+    same_behaviour(result, RUN)
     assert "return 2" in result["app.py"]
 
 
@@ -115,15 +118,10 @@ def test_other_stores_take_no_fold_away(name: str) -> None:
 @pytest.mark.parametrize("fact", ["flags.A", "flags.pred()"])
 def test_a_stated_fact_that_is_overwritten_is_refused(name: str, fact: str) -> None:
     flag = fact == "flags.A"
-    store = (
-        (MUTS + f"    {STORES[name]}\n")
-        .replace("NAME", "A" if flag else "pred")
-        .replace("VALUE", "True" if flag else "lambda: True")
-    )
     flags = "A = False\n\n\ndef pred():\n    return False\n"
-    app = APP.format(ask="1 if flags.A else 2" if flag else "1 if flags.pred() else 2")
-    result = prune({"app.py": app, "flags.py": flags, "muts.py": store}, facts={fact: False})
-    same_behaviour(result, "import app\nRESULT = app.f()")
+    files = {"app.py": APP.format(ask=_ask(flag)), "flags.py": flags, "muts.py": _muts(name, flag)}
+    result = prune(files, facts={fact: False})
+    same_behaviour(result, RUN)
     assert "PR221" in result.findings
 
 
@@ -158,7 +156,7 @@ def test_what_is_gone_through_beside_a_decided_test_is_gone_through(name: str) -
         f"def f(name='k'):\n    it = iter({values})\n    rows = {{'k': lambda x: x}}\n    if {ITERATED[name]} and is_hip():\n        return 'hip'\n    return list(it), LOG\n"
     )
     result = prune({"app.py": app})
-    same_behaviour(result, "import app\nRESULT = app.f()")
+    same_behaviour(result, RUN)
     assert "'hip'" not in result["app.py"]
 
 
@@ -179,7 +177,7 @@ def test_what_is_gone_through_at_import_is_gone_through(what: str) -> None:
         "log.py": "ROWS = iter([1, 2])\nSEEN = []\n",
         "eff.py": f"from log import ROWS, SEEN\n\n{what if '=' in what[:7] else 'Z = ' + what}\n",
     }
-    same_behaviour(prune(files), "import app\nRESULT = app.f()")
+    same_behaviour(prune(files), RUN)
 
 
 LASTING = (
@@ -197,7 +195,7 @@ LASTING = (
 def test_what_can_be_gone_through_again_is_dropped(test: str) -> None:
     app = f"from plat import is_hip\n\nNAMES = ['b', 'c']\n\n\ndef f():\n    row = {{}}\n    if {test.replace('x in row', 'x in (1, 2)')} and is_hip():\n        return 1\n    return 2\n"
     result = prune({"app.py": app.replace("row.values(), key", "[*row.values(), ''], key")})
-    same_behaviour(result, "import app\nRESULT = app.f()")
+    same_behaviour(result, RUN)
     assert "if" not in result["app.py"].replace("import is_hip", "")
 
 
@@ -241,5 +239,5 @@ def test_attributes_of_objects_take_no_fold_away(name: str, held: bool) -> None:
         "\n\ndef show(x):\n    return getattr(x, '__name__')\n\n\nshow(flags)\n" if held else ""
     )
     result = prune({"app.py": app, "flags.py": "from plat import is_hip\n\nA = is_hip()\n", "muts.py": muts})
-    same_behaviour(result, "import app\nRESULT = app.f()")
+    same_behaviour(result, RUN)
     assert "return 2" in result["app.py"]
