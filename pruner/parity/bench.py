@@ -111,7 +111,7 @@ def one_batch_wave(run: Run, load: Load, turns: Mapping[str, str], sweeps: int) 
         missing = wait_for({who: mark.exists for who, mark in marks.items()}, processes, min(180, run.left()))
         if missing:
             return {}, {"failed": {who: servers[who].reason() for who in missing}}
-        ready = {who: round(mark.stat().st_mtime - begun, 1) for who, mark in marks.items()}
+        ready = {who: round(mark.stat().st_mtime - begun, 3) for who, mark in marks.items()}
         memory = {who: [server.memory(), server.card_memory()] for who, server in servers.items()}
         turn.write_text(next(iter(turns)))
         wanted = (sweeps + 1) * len(load.batches)

@@ -163,7 +163,7 @@ class Run:
         while time.monotonic() < end:
             for side, server in servers.items():
                 if side not in up and not server.ended() and clients[side].healthy():
-                    up[side] = round(time.monotonic() - server.started, 1)
+                    up[side] = round(time.monotonic() - server.started, 3)
             if all(side in up or server.ended() for side, server in servers.items()):
                 break
             time.sleep(0.5)
