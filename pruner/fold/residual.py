@@ -914,12 +914,16 @@ class Walker:
     def class_body(self, s: Stmt) -> None:
         """Walk a class body; methods are walked as functions."""
         self.names.append(s[3])
-        if not self.world.members.names.isdisjoint(s[8]):
+        if not self.world.members.names.isdisjoint(s[8]) or "_fields_" in s[8]:
             owner = ".".join([self.module, *self.names])
             kinds = _members(s[7])
             # whatever else binds it: `for flag in …`, `import x as flag`, `(flag := …)`
             kinds += [(n, "attribute") for n in s[8] if n not in dict(kinds)]
+            if "_fields_" in s[8]:  # _fields_ = [("flag", c_int)]: a structure of ctypes
+                kinds += [(n, "attribute") for n in self.world.members.names if f"{n!r}" in repr(s[7])]
             self.unit.definers += [(owner, n, k) for n, k in kinds if n in self.world.members.names]
+        if self.world.members.names and "__getattribute__" in s[8]:
+            self.unit.definers.append((".".join([self.module, *self.names]), "__getattribute__", "method"))
         if self.member_test is not None:
             gone = self.member_test(self.module, ".".join(self.names))
             numbers = renumbered(s, gone, partial(self.world.canonical, self.module)) if gone else {}

@@ -84,3 +84,12 @@ def join(values: list[Value | None]) -> Value | None:
 def same(left: Any, right: Any) -> bool:
     """Equality of constants that keeps types apart."""
     return _key(left) == _key(right)
+
+
+def holds(known: Value, constant: Any) -> bool:
+    """Is the constant one that the value can be, of the same type?"""
+    if known.values is not None:
+        return any(same(constant, one) for one in known.values)
+    if type(constant) is not int or (known.low is None and known.high is None):
+        return False
+    return (known.low is None or known.low <= constant) and (known.high is None or constant <= known.high)

@@ -83,6 +83,8 @@ class MemberCheck:
         """Keys of facts (``attr``, ``method()``) that the live program contradicts, with a place each."""
         found: dict[str, Place] = {}
         for name, rows in self.members.methods.items():
+            if place := self._bound_again(name, rows) or self._of_module(name):
+                found.setdefault(f"{name}()", place)
             for owner, member, _ in self.definers:
                 if member == name and owner not in rows:
                     found.setdefault(f"{name}()", (self._home(owner), 0, f"{owner} has a member of this name too"))
@@ -116,6 +118,10 @@ class MemberCheck:
             # A method of another class is called; one of a class below takes the attribute's place.
             if member == name and owner not in rows and (kind != "method" or self._below(owner, rows)):
                 return (self._home(owner), 0, f"{owner} has a member of this name too")
+            if member == "__getattribute__" and (owner in rows or self._below(owner, rows)):
+                return (self._home(owner), 0, f"{owner} says itself what its attributes are")
+        if place := self._of_module(name):
+            return place
         stated = V.join(list(rows.values()))
         asked = self._asked(name)
         for module, store in self.stores:
@@ -130,6 +136,22 @@ class MemberCheck:
         for module, own in self.vague if fixed != set(rows) else ():  # a property is not stored into
             if not asked and (not own or any(owner.startswith(module + ".") for owner in rows)):
                 return (module, 0, "setattr with a computed name may store it")
+        return None
+
+    def _bound_again(self, name: str, rows: dict[str, V.Value]) -> Place | None:
+        """``x.is_slow = lambda: True``: a store that may give an object of the class another method."""
+        own = {owner for owner, member, kind in self.definers if member == name and kind == "method"} & rows.keys()
+        for module, store in self.stores:
+            # Constants are called by nobody; without a method in the class a release has an attribute of the name.
+            if store.name == name and store.value[0] != "c" and own and store.owner in ("", *own):
+                return (module, store.pos, "this store gives it another value, or one that cannot be told")
+        return None
+
+    def _of_module(self, name: str) -> Place | None:
+        """A module of the tree that is an object somewhere has a global of the name: ``x.flag`` may be asked of it."""
+        for module, state in sorted(self.marker.out.states.items()):
+            if state.valued and any(item.live for item in state.names.get(name, ())):
+                return (module, 0, f"{module}, which is handed on as an object, has a global of this name too")
         return None
 
     def _below(self, owner: str, rows: dict[str, V.Value], seen: frozenset[str] = frozenset()) -> bool:

@@ -29,6 +29,7 @@ from pruner.scan.summary import Guards, Store, Summary
 
 _BUILTINS = frozenset(dir(builtins))
 _IN_PROGRESS = object()
+_PLAIN = frozenset(("def", "class", "=", "e", "import", "from", "pass"))  # statements of a body under no test
 _ENUMS = frozenset(("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "enum.IntFlag"))
 _FIRST_ARGUMENT = ("os.getenv", "os.environ.get")
 
@@ -67,6 +68,7 @@ class ProgramWorld:
         self.drops = drops or Drops({}, {})
         self.members = Members(lost={name for place, name in poisoned or () if not place})
         self.policy = policy
+        self.guarded = {str(n) for g in policy.guards for ask in g.asks if ask.kind == "fact" for n in ask.names}
         self.facts: dict[str, Value] = {}
         self._rules: dict[str, frozenset[str]] = {}  # canonical subject -> rules that state it
         self.withheld: dict[str, frozenset[str]] = {}  # facts that hold only where a device is, asked at import
@@ -443,13 +445,25 @@ class ProgramWorld:
         return apply_path(self._variable(symbol), rest)
 
     def _computed(self, symbol: Symbol, rest: tuple[str, ...]) -> bool:
-        """Is it a property, read of the class itself? ``C.flag`` is the property, whatever the flag of each ``C()`` is."""
+        """Is it read of the class itself, and not what the fact says of each instance?
+
+        ``C.flag`` is the property, whatever the flag of each ``C()`` is, or what a field is before ``__init__`` stores into it.
+        """
         if rest[0][0] != "." or (len(rest) > 1 and rest[1][0] == "("):
             return False
         stores = self.stores(symbol.module, symbol.name)
         if len(stores) != 1 or stores[0].kind != "class":
             return False
-        return any(s[0] == "def" and s[3] == rest[0][1:] for s in stores[0].stmt[7])
+        name, body = rest[0][1:], stores[0].stmt[7]
+        if any(s[0] == "def" and s[3] == name for s in body):
+            return True
+        known, owner = self.facts.get(f"{symbol.text}.{name}"), f"{symbol.module}.{symbol.name}"
+        if known is None or not (known.values or known.low is not None or known.high is not None):
+            return False
+        own = [s[4] for s in body if s[0] == "=" and s[5] != "+" and any(t[0] != "s" and t[1] == name for t in s[3])]
+        told = bool(own) and all(e[0] == "c" and V.holds(known, e[1]) for e in own)
+        asked = self.members.subjects.get((name, owner)) in self.guarded  # what it stores into itself is for the guard
+        return not told or asked or any(s[0] not in _PLAIN and name in repr(s) for s in body)
 
     def _stated(self, text: str, rest: tuple[str, ...], reader: str = "") -> Value | None:
         subjects = [text + "".join(rest)]

@@ -9,7 +9,8 @@ returns are for a fact on its call; one literal outside the set breaks it all th
 
 Blind to: what :mod:`pruner.scan.stores` is; stores of a computed name into an object whose class nobody
 knows, or into the environment where kept code never names the key but to read it (both are counted:
-the name would have to come from outside); objects that are read from data; stores of files that go.
+the name would have to come from outside); what an object of a class that no fact speaks of puts into its own
+``__dict__`` under a computed name; objects that are read from data; stores of files that go.
 """
 
 from __future__ import annotations
@@ -93,10 +94,14 @@ class _Tree:
 
     def spoken(self, watch: Watch) -> bool:
         """Can the name of the attribute come from kept code: is it a text somewhere, or a field that can be listed?"""
+        return self.written_out(watch) or bool(self.given.takers.get(watch))
+
+    def written_out(self, watch: Watch) -> bool:
+        """Is the name of the attribute a text somewhere in kept code?"""
         if watch.name not in self.texts_of:
             said = re.compile(rb"[\"']%s[\"']" % re.escape(watch.name.encode()))
             self.texts_of[watch.name] = any(said.search(data) is not None for _, data in self.texts)
-        return self.texts_of[watch.name] or bool(self.given.takers.get(watch))
+        return self.texts_of[watch.name]
 
     def removed(self, path: str, site: Site) -> bool:
         """True when an edit takes the place out, or the file goes."""
@@ -306,7 +311,9 @@ def _meets(
         if watch.outside:
             return False
         if watch.classes:
-            return site.owner in family
+            # for k, v in options: setattr(self, k, v): an object of another class has it then
+            foreign = site.name is None and site.form == "setattr" and watch.name not in tree.asked
+            return site.owner in family or (foreign and tree.written_out(watch))
         return site.name is not None and _mentions(tree, watch.module, site.owner)
     if site.name is None or watch.outside:
         if site.receiver[-1:] == watch.owner[-1:] or site.receiver[-1:] in {(name,) for name in family}:

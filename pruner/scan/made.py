@@ -352,7 +352,7 @@ class _Reader(Denoting):
         if last == "type" and len(node.args) < 3:
             return
         found = {word for part in _strings(node) for word in re.findall(r"\w+", part)}
-        found |= {word.arg for word in node.keywords if word.arg}
+        found |= {part.arg for part in ast.walk(node) if isinstance(part, ast.keyword) and part.arg}  # dict(flag=1)
         for name in sorted(found & self.words):
             self._add(node, "member", f"{last}(...)", (last,), name)
 

@@ -194,7 +194,8 @@ class Classes:
             return UNKNOWN
         base = symbol(node.value, scope)
         if base is not None and (base[0] != "symbol" or self.world.definition(base) is not None):
-            return UNKNOWN  # an attribute of a module or of the class itself
+            if not self._of_class(base, node.attr, rows):
+                return UNKNOWN  # an attribute of a module or of the class itself
         if node.attr not in self._attributes:
             self._attributes[node.attr] = self._attribute(node.attr, rows)
         return self._attributes[node.attr]
@@ -225,6 +226,22 @@ class Classes:
                 if value.consts is None or (type(stored), stored) not in {(type(c), c) for c in value.consts}:
                     return UNKNOWN
         return value
+
+    def _of_class(self, base: Symbol, name: str, rows: list[tuple[str, Val]]) -> bool:
+        """Does the body of a stated class give the attribute nothing but literals that the fact allows?
+
+        Then the class itself has it as well, unless a guard asks the fact: until then the class may store anything.
+        """
+        place, node = f"{base[1]}:{base[2]}", self.world.definition(base)
+        stated = [value.consts for owner, value in rows if owner == place]
+        if not isinstance(node, ast.ClassDef) or not stated or None in stated or f"{place}.{name}" in self.asked:
+            return False
+        allowed = {(type(c), c) for consts in stated for c in consts or ()}
+        found = module_names(ast.Module(node.body, []), base[1], True).bindings.get(name, [])
+        values = [row.value for row in found if row.kind == "assign"]
+        return len(values) == len(found) > 0 and all(
+            isinstance(value, ast.Constant) and (type(value.value), value.value) in allowed for value in values
+        )
 
     def _own_literal(self, place: str, name: str) -> tuple[object, ...]:
         """The literal that the body of a class gives an attribute last, as a tuple of one."""

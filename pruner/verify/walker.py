@@ -155,6 +155,9 @@ class Walker(Asking):
             self.result.definers.append((f"{name}()" if method else name, node.name))
             if fixed and not method:
                 self.result.definers.append((f"{name}@", node.name))  # a property: nothing is stored into it
+        if self.facts and "_fields_" in names.bindings:  # _fields_ = [("flag", c_int)]: a structure of ctypes
+            texts = {part.value for part in walk(node) if isinstance(part, ast.Constant)}
+            self.result.definers += [(name, node.name) for name in sorted(self.facts) if name in texts]
         for item in node.body:
             self.walk(item, node.name)
         self.methods = outer
