@@ -4,10 +4,11 @@
   class of ``x``; the name counts where no other live class has it, or where one above or below has it, whose
   method would answer in its place. ``self.h`` in the class itself is always meant.
 * A stand-in that is called, looked into or taken apart while modules load, ``SIZE = removed() + 1``: the tree could not
-  be imported.
+  be imported. So it is with a stand-in for what was a constant or a display, and is computed with then: ``X = LIMIT + 1``,
+  ``if LIMIT > 2:``, ``range(LIMIT)``. A class or function in the same places is a type or is handed on: ``Kind | None``.
 
 Blind to names that are put together, to methods that outside code asks for, to objects of other packages with a
-member of the name, to operators (``X = REMOVED + 1``), and to statements in ``try`` suites.
+member of the name, and to statements in ``try`` suites.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Gone:
         self.marker = marker
         self._own: dict[Use, None] = {}
         self._early: list[tuple[str, str, int, str]] = []  # module, node, position, name that is used at import
+        self._computed: list[tuple[str, str, int, str]] = []  # and of those that are no fault unless it was a constant
 
     # -- collecting ---------------------------------------------------------------------------
 
@@ -59,6 +61,10 @@ class Gone:
         """A module's own body: what it calls for its own sake."""
         for stmt in state.calls:
             self._used(module, module, stmt, state.unit)
+        tried = [(s[1] >> 16, s[2]) for s in state.summary.body if s[0] == "try"]
+        for chain, pos in zip(state.unit.remains.chains, state.unit.lines, strict=True):
+            if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in tried):
+                self._computed.append((module, module, pos, chain[1]))
 
     def _used(self, module: str, node: str, s: Stmt, unit: Unit) -> None:
         later = self._later(module)
@@ -68,10 +74,11 @@ class Gone:
             parts = (s[4], s[6], tuple(inner for inner in s[7] if inner[0] != "def"))
         else:
             parts = (s[4],) if s[0] == "=" and later else s[3:]
-        roots = set(_roots(parts))
-        if roots:
-            roots &= {c[1] for c in unit.remains.chains if c[0] == "n"}
-            self._early += [(module, node, s[1], root) for root in sorted(roots)]
+        roots, operands = set(_roots(parts)), set(_operands(parts))
+        if roots or operands:
+            read = {c[1] for c in unit.remains.chains if c[0] == "n"}
+            self._early += [(module, node, s[1], root) for root in sorted(roots & read)]
+            self._computed += [(module, node, s[1], root) for root in sorted((operands - roots) & read)]
 
     def _later(self, module: str) -> bool:
         """Are annotations of the module not evaluated?"""
@@ -90,6 +97,10 @@ class Gone:
         for module, node, pos, root in self._early:
             for use in self._stand_in(module, node, pos, root):
                 found[use] = None
+        for module, node, pos, root in self._computed:
+            if self.marker.out.stand_ins.get(module) and self._data(module, root):
+                for use in self._stand_in(module, node, pos, root):
+                    found[use] = None
         return list(found)
 
     def _member(self, module: str, name: str, rule: str) -> Iterator[Use]:
@@ -147,6 +158,15 @@ class Gone:
                     found |= self._above(split[0], store.stmt, seen | {name})
         return found
 
+    def _data(self, module: str, root: str) -> bool:
+        """Was it a constant or a display?"""
+        symbol, rest = self.marker.world.follow(module, root, ())
+        if symbol.kind != "binding" or rest:
+            return False
+        stores = self.marker.world.stores(symbol.module, symbol.name)
+        data = (s.kind == "value" and s.stmt[0] == "=" and s.stmt[4][0] in ("c", "t", "d", "j") for s in stores)
+        return bool(stores) and all(data)
+
     def _stand_in(self, module: str, node: str, pos: int, root: str) -> Iterator[Use]:
         stand_ins = self.marker.out.stand_ins.get(module, {})
         items = self.marker.out.states[module].names.get(root, ())
@@ -176,3 +196,20 @@ def _roots(part: Any) -> Iterator[str]:
         if e[0] == "k" and len(e) == 4 and e[1][0] == "n":
             yield e[1][1]
         stack += e
+
+
+def _operands(part: Any) -> Iterator[str]:
+    """Global names that an operator, a test, a text or a call is given, lambdas and functions excluded."""
+    stack = [(part, False)]
+    while stack:
+        e, asked = stack.pop()
+        if not isinstance(e, tuple) or not e:
+            continue
+        if (e[0] == "f" and e[2:] != ("c",)) or (e[0] == "def" and len(e) == 7):
+            continue
+        if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
+            if asked:
+                yield e[1]
+            continue
+        inside = e[0] in ("o", "=", "j", "k", "!", "&", "|", "?") or (asked and not isinstance(e[0], str))
+        stack += [(inner, inside) for inner in e]

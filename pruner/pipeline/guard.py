@@ -67,16 +67,19 @@ class _StandIn(type):
     args, add_note, with_traceback = _missing("args"), _missing("add_note"), _missing("with_traceback")
 
     def __call__(cls, *args, **kwargs):
-        raise _quiet(RemovedByPrune(sentence(cls.__name__, cls.__dict__["rule"]), name=cls.__name__))
+        raise _quiet(RemovedByPrune(sentence(cls.__name__, cls._rule_of_prune), name=cls.__name__))
 
     def __getattr__(cls, attribute):
         if attribute.startswith("__") and attribute.endswith("__"):
             raise AttributeError(attribute)
-        text = sentence(f"{cls.__name__}.{attribute}", cls.__dict__["rule"])
+        text = sentence(f"{cls.__name__}.{attribute}", cls._rule_of_prune)
         raise _quiet(RemovedByPrune(text, name=cls.__name__))
 
     def __getitem__(cls, key):
         return cls.__getattr__(f"[{key!r}]")
+
+    def __bool__(cls):
+        return True
 
     def __iter__(cls):
         return cls.__getattr__("__iter__()")
@@ -91,9 +94,25 @@ class _StandIn(type):
         return subclass is cls
 
 
+def _used(name):
+    def use(cls, *args):
+        raise _quiet(RemovedByPrune(sentence(cls.__name__, cls._rule_of_prune), name=cls.__name__))
+
+    use.__name__ = name
+    return use
+
+
+for _name in (
+    "add radd sub rsub mul rmul matmul rmatmul truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod pow rpow "
+    "lshift rlshift rshift rrshift and rand xor rxor neg pos abs invert lt le gt ge int float complex index round trunc "
+    "floor ceil len reversed setitem delitem format enter exit aenter aexit"
+).split():  # not of types: `Removed | None`, `Removed == x` and whether it is true are what they are of a class
+    setattr(_StandIn, f"__{_name}__", _used(f"__{_name}__"))
+
+
 def stand_in(name, rule):
     """A class that nothing is an instance of and that fails when used; `except Removed` catches nothing."""
-    return _StandIn(name, (BaseException,), {"rule": rule})
+    return _StandIn(name, (BaseException,), {"_rule_of_prune": rule})
 
 
 def check(guard, subject=None):

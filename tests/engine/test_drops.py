@@ -257,13 +257,45 @@ def test_an_exception_that_is_dropped_catches_nothing(handler: str) -> None:
     same_behaviour(prune(files, drop=["amd:K"], roots=["app:f"]), "import app\nRESULT = app.f()")
 
 
-@pytest.mark.parametrize(
-    "use", ["K['a']", "'a' in K", "list(K)", "[*K]", "K.args", "K.with_traceback", "K.add_note", "K()", "K.x"]
-)
+USES = ["K['a']", "'a' in K", "list(K)", "[*K]", "K.args", "K.with_traceback", "K.add_note", "K()", "K.x", "K.rule"]
+USES += [
+    "K + 1",
+    "1 + K",
+    "-K",
+    "K @ 2",
+    "K > 1",
+    "1 > K",
+    "K <= 1",
+    "K % 2",
+    "'%d' % K",
+    "int(K)",
+    "range(K)",
+    "[1][K]",
+    "len(K)",
+]
+USES += ["f'{K}'", "f'{K:3}'", "format(K)", "round(K)", "abs(K)", "divmod(K, 2)", "2 ** K", "K & 1", "reversed(K)"]
+
+
+@pytest.mark.parametrize("use", USES)
 def test_any_use_of_a_stand_in_is_the_sentence(use: str) -> None:
     done = ask(f"from amd import K\n\n\ndef f():\n    return {use}\n")[1]
     assert done["raised"].startswith("RemovedByPrune: this build was made without amd"), done
     assert ask("from amd import K\n\n\ndef f():\n    return bool(K)\n")[1]["result"] == "True"
+
+
+def test_a_stand_in_is_a_type_among_types() -> None:
+    """What annotations, tables and tests do with a class, they do with this one."""
+    app = (
+        "import typing\nfrom amd import K\n\nT = K | None\n\n\ndef g(x: K | int = 1, y: 'typing.Optional[K]' = None) -> typing.Union[K, str]:\n"
+        "    return [x]\n\n\ndef f():\n    return g(), K == 1, K != 1, K in (1, K), {K}.__len__(), len(typing.get_type_hints(g)), isinstance(2, T)\n"
+    )
+    assert ask(app)[1] == {"result": "([1], False, True, True, 1, 3, False)", "printed": "", "raised": ""}
+
+
+def test_a_class_below_one_that_is_gone_says_so_too() -> None:
+    """``class L(K)`` was a KeyError of the generated module's own."""
+    app = "from amd import K\n\n\nclass L(K):\n    pass\n\n\ndef f():\n    return L()\n"
+    assert ask(app)[1]["raised"].startswith("RemovedByPrune: this build was made without ")
 
 
 def test_a_base_class_that_is_dropped_is_a_finding() -> None:

@@ -52,6 +52,14 @@ USED = {
     "what is called while modules load": ("from opt import make\n\nX = make()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
     "what is asked while modules load": ("from opt import Hip\n\nSIZE = Hip.SIZE\n\n\ndef f():\n    return SIZE\n", "opt", ["PR220"]),
     "a default": ("from opt import make\n\n\ndef g(x=make()):\n    return x\n\n\ndef f():\n    return g(1)\n", "opt", ["PR220"]),
+    **{
+        f"a constant in {text}": (f"from opt import LIMIT\n\n{text}\n\n\ndef f():\n    return 1\n", "opt", ["PR220"])
+        for text in (
+            "X = LIMIT + 1", "X = -LIMIT", "X = LIMIT > 2", "X = f'{LIMIT}'", "X = '%d' % LIMIT", "X = list(range(LIMIT))", "X = 1 if LIMIT else 2",
+            "X = LIMIT or 1", "if LIMIT > 2:\n    X = 1", "if LIMIT:\n    X = 1", "for X in range(LIMIT):\n    pass", "X = [LIMIT + n for n in (1, 2)]",
+            "class A:\n    x = LIMIT * 2", "def g(x=LIMIT + 1):\n    return x", "print(LIMIT)",
+        )
+    },
     "a call for its own sake": ("from opt import make\n\nmake()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
 }  # fmt: skip
 UNUSED = {
@@ -60,6 +68,12 @@ UNUSED = {
     ),
     "a method that nobody names": (MADE + "def f():\n    return A().j()\n", "app:A.h"),
     "what a lambda asks": ("from opt import make\n\nT = {'a': lambda: make(), 'b': 1}\n\n\ndef f():\n    return T['b']\n", "opt"),
+    "a type among types": ("from opt import Hip\n\nT = Hip | None\n\n\ndef g(x: Hip | int = 1):\n    return x\n\n\ndef f():\n    return g()\n", "opt"),
+    "a constant in a table": ("from opt import LIMIT\n\nT = {'a': LIMIT, 'b': 1}\n\n\ndef f():\n    return T['b']\n", "opt"),
+    "a constant in a function": ("from opt import LIMIT\n\n\ndef g():\n    return LIMIT + 1\n\n\ndef f():\n    return 1\n", "opt"),
+    "a constant in a try": (
+        "from opt import LIMIT\n\ntry:\n    X = LIMIT + 1\nexcept ImportError:\n    X = 1\n\n\ndef f():\n    return X\n", "opt",
+    ),
     "what stands in a try": (
         "from opt import make\n\ntry:\n    X = make()\nexcept ImportError:\n    X = 1\n\n\ndef f():\n    return X\n", "opt",
     ),
@@ -75,7 +89,7 @@ UNUSED = {
     ),
 }  # fmt: skip
 MORE = {
-    "opt.py": "class Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
+    "opt.py": "LIMIT = 3\n\n\nclass Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
     "pk/__init__.py": "__all__ = ['hip', 'cuda']\n",
     "pk/hip.py": "N = 1\n",
     "pk/cuda.py": "N = 2\n",
