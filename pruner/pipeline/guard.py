@@ -164,7 +164,7 @@ def _refusal(label, value, allowed, domain, rule):
             f"`lift: [{domain or rule}]` into your rule file and build again"
         )
     gone = GONE.get(domain, {})
-    found = gone.get(value) if isinstance(value, str) else None
+    found = next((gone[key] for key in _keys(value) if key in gone), None)
     what = f"{label} {value!r} was removed from this build"
     if found is None and "*" in gone:
         found = gone["*"]
@@ -187,8 +187,29 @@ def _among(value, allowed):
     """Is it one of the values, of the same type, or in the range?"""
     if isinstance(allowed, dict):
         low, high = allowed["min"], allowed["max"]
-        return type(value) is int and (low is None or value >= low) and (high is None or value <= high)
-    return any(type(value) is type(one) and value == one for one in allowed)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return whole and (low is None or value >= low) and (high is None or value <= high)
+    return any(_alike(value, one) and value == one for one in allowed)
+
+
+def _alike(value, one):
+    """Of one type, as code that compares sees it: a member of an enum that is a text is that text."""
+    if isinstance(value, bool) or isinstance(one, bool):
+        return type(value) is type(one)
+    return isinstance(value, (str, int, float)) and isinstance(value, type(one)) or type(value) is type(one)
+
+
+def _keys(value):
+    """What a value may be called in a table: a text, a number, a member of an enum by its value or its name."""
+    if isinstance(value, str):
+        return [str.__str__(value)]
+    if isinstance(value, int) and not hasattr(value, "name"):
+        return [str(value)]
+    name, inner = getattr(value, "name", None), getattr(value, "value", None)
+    if type(type(value)).__name__ not in ("EnumMeta", "EnumType") or not isinstance(name, str):
+        return []
+    own = inner if isinstance(inner, str) else str(inner) if isinstance(inner, int) else name
+    return [own, name, f"{type(value).__name__}.{name}"]
 
 
 def _read(value, chain):

@@ -8,7 +8,7 @@ Blind to effects of importing an outside package.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pruner.verify.names import FUNCTIONS, resolver, target_names
 from pruner.verify.nodes import children, walk
@@ -203,15 +203,21 @@ class Effects(Purity):
         """What a test in the body of a module is for sure."""
         return self.truth(test, self.module_scope(module))
 
-    def module(self, module: str) -> tuple[str, tuple[str, ...]]:
-        """What importing a module does: its first effect or ``""``, and the modules that it imports in turn."""
+    def module(
+        self, module: str, taken: Callable[[ast.stmt, Scope], bool] = lambda node, scope: False
+    ) -> tuple[str, tuple[str, ...]]:
+        """What importing a module does: its first effect or ``""``, and the modules that it imports in turn.
+
+        ``taken``: does the statement only put entries into tables that rules drop? It is no effect then.
+        """
         parsed = self.world.tree.parse_module(module)
         names = self.world.names(module)
         if parsed is None or names is None:
             path = self.world.tree.modules.get(module)
             return (f"{path} cannot be read" if path else "", ())
         scope = self.module_scope(module)
-        effect = next((found for node in parsed.body if (found := self.effect(node, scope))), "")
+        every = ((node, found) for node in parsed.body if (found := self.effect(node, scope)))
+        effect = next((found for node, found in every if not taken(node, scope)), "")
         follows: dict[str, None] = {}
         for row in names.imports:
             if row.lazy or row.typing or any(self.truth(t, scope) == (not wanted) for t, wanted in row.guards):

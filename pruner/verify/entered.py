@@ -125,9 +125,15 @@ class Entered:
 
     # -- statements that go ----------------------------------------------------------------------
 
+    def takes(self, node: ast.stmt, scope: Scope) -> bool:
+        """Does a statement of a module's body do nothing but put in entries that rules drop?"""
+        return self._absent(node, scope, "") > 0
+
     def absent(self, item: Item, scope: Scope, prefix: str) -> int:
         """How many entries went with the whole statement; 0 when no rule lets it go."""
-        node = item.node
+        return self._absent(item.node, scope, prefix)
+
+    def _absent(self, node: ast.AST, scope: Scope, prefix: str) -> int:
         if not self._tables:
             return 0
         if isinstance(node, ast.Assign | ast.AnnAssign):

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from pruner.verify import capabilities, giving
+from pruner.verify.canon import Canon
 from pruner.verify.catalogue import Catalogue
 from pruner.verify.claims import Claim, FileResult
 from pruner.verify.classes import Classes
 from pruner.verify.compare import Comparison
 from pruner.verify.discard import Families
 from pruner.verify.effects import Effects
+from pruner.verify.entered import Entered
 from pruner.verify.generated import Generated
 from pruner.verify.guarding import Guarding
 from pruner.verify.hosts import Hosts
@@ -243,5 +245,6 @@ def catalogue_of(
 def module_effects(state: State, module: str) -> tuple[str, str, tuple[str, ...], float]:
     """What importing a module of upstream does: module, first effect or ``""``, modules it imports in turn."""
     clock = time.process_time()
-    effect, follows = state.effects.module(module)
+    entered = Entered(Canon(state.effects), state.world, state.world.ruled, module)
+    effect, follows = state.effects.module(module, entered.takes)
     return module, effect, follows, time.process_time() - clock

@@ -309,6 +309,47 @@ rules:
     return prune({"app.py": body}, rules=rules, plat=False)
 
 
+KINDS = "import enum\n\n\nclass Text(str, enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Plain(enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Number(enum.IntEnum):\n    A = 1\n    B = 2\n\n\n"
+ASKED = [  # what may be asked, what is asked for, and is it refused?
+    ("{values: [a, 1]}", "'a'", False),
+    ("{values: [a, 1]}", "'b'", True),
+    ("{values: [a, 1]}", "1", False),
+    ("{values: [a, 1]}", "True", True),
+    ("{values: [a, 1]}", "Text.A", False),
+    ("{values: [a, 1]}", "Text.B", True),
+    ("{values: [a, 1]}", "Plain.A", True),
+    ("{values: [a, 1]}", "Number.A", False),
+    ("{values: [a, 1]}", "Number.B", True),
+    ("{values: [true]}", "1", True),
+    ("{values: [true]}", "True", False),
+    ("{tables: app.TEXTS}", "'b'", True),
+    ("{tables: app.TEXTS}", "'a'", False),
+    ("{tables: app.TEXTS}", "Text.B", True),
+    ("{tables: app.TEXTS}", "Plain.B", True),
+    ("{tables: app.TEXTS}", "Plain.A", False),
+    ("{tables: app.NUMBERS}", "2", True),
+    ("{tables: app.NUMBERS}", "1", False),
+    ("{tables: app.NUMBERS}", "Number.B", True),
+    ("{tables: app.MEMBERS}", "Plain.B", True),
+    ("{tables: app.MEMBERS}", "Plain.A", False),
+]
+
+
+@pytest.mark.parametrize(("ask", "value", "refused"), ASKED)
+def test_what_is_asked_for_under_another_type(ask: str, value: str, refused: bool) -> None:
+    """A member of an enum that is a text is that text; a number and a member have a name in the table too."""
+    tables = "TEXTS = {'a': 1, 'b': 2}\nNUMBERS = {1: 1, 2: 2}\nMEMBERS = {Plain.A: 1, Plain.B: 2}\n\n\n"
+    rules = f"""\
+rules:
+  - {{id: root, because: So., root: [app]}}
+  - {{id: gone, because: So., drop: ["app.TEXTS[b]", "app.NUMBERS[2]", "app.MEMBERS[Plain.B]"]}}
+  - {{id: own, because: So., guard: {{at: "app:f", of: x, ask: {{.: {ask}}}}}}}
+"""
+    made = prune({"app.py": f"{KINDS}{tables}def f(x):\n    return x\n"}, rules=rules, plat=False)
+    said = execute(made.files, f"from app import Number, Plain, Text, f\nf({value})")["raised"]
+    assert made.findings == [] and said.startswith("RefusedByPrune") == refused, said
+
+
 PLACES = [
     "def f(x):\n    return x\n",
     "def f(x): return x\n",

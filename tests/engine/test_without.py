@@ -278,12 +278,23 @@ MODELS = {
     "sglang.srt.models.qwen2_rm": {"deepseek.family.generation"},
     "sglang.srt.models.bert": {"deepseek.family.generation"},
 }  # fmt: skip
-FOREIGN = {
-    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[mori]": {"nvidia.hip", "nvidia.aiter.backends"},
-    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[ascend_tp]": {"nvidia.npu", "nvidia.npu.backends"},
-    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[aiter]": {"nvidia.hip"},
-    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[intel_amx]": {"nvidia.amx"},
-    "sglang.srt.server_args.QUANTIZATION_CHOICES[quark_mxfp4]": {"nvidia.hip"},
+_SHARED = {
+    "nvidia.cuda",
+    "nvidia.cuda.current-platform",
+    "nvidia.device",
+    "nvidia.drop.hardware-backends",
+    "nvidia.tables.device",
+}
+_AMD = _SHARED | {"nvidia.macros", "nvidia.aiter.environment", "nvidia.drop.amd-parts"}
+FOREIGN = {  # an entry, and the names that rules of its vendor begin with
+    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[mori]": (_AMD, ("nvidia.hip", "nvidia.aiter")),
+    "sglang.srt.server_args.DISAGG_TRANSFER_BACKEND_CHOICES[mori]": (_AMD, ("nvidia.hip", "nvidia.aiter")),
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[aiter]": (_AMD, ("nvidia.hip", "nvidia.aiter")),
+    "sglang.srt.server_args.QUANTIZATION_CHOICES[quark_mxfp4]": (_AMD, ("nvidia.hip", "nvidia.aiter")),
+    "sglang.srt.server_args.MOE_A2A_BACKEND_CHOICES[ascend_tp]": (_SHARED, ("nvidia.npu",)),
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[intel_amx]": (_SHARED, ("nvidia.amx", "nvidia.cpu")),
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[intel_xpu]": (_SHARED, ("nvidia.xpu",)),
+    "sglang.srt.server_args.QUANTIZATION_CHOICES[mlx_q4]": (_SHARED, ("nvidia.mlx", "nvidia.mps")),
 }
 
 
@@ -296,10 +307,27 @@ def test_a_model_is_left_without_what_its_facts_fold(module: str) -> None:
 
 @pytest.mark.parametrize("entry", FOREIGN)
 def test_a_choice_of_another_vendor_is_left_without_its_vendor(entry: str) -> None:
-    """``keep: MOE_A2A_BACKEND_CHOICES[mori]`` gave a build that took the choice and ran without it."""
+    """``keep: MOE_A2A_BACKEND_CHOICES[mori]`` gave a build that took the choice and ran without it, or with half of the vendor."""
     policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
     table, _, key = entry.rstrip("]").partition("[")
-    assert set(of_entry(policy, table, key)) >= FOREIGN[entry]
+    named, heads = FOREIGN[entry]
+    own = {rule.id for rule in policy.rules if rule.id.startswith(heads) and rule.verb in ("assume", "drop")}
+    assert own and set(of_entry(policy, table, key)) >= named | own
+
+
+def test_a_choice_is_left_without_what_a_predicate_of_its_name_serves() -> None:
+    """``keep: QUANTIZATION_CHOICES[humming]`` gave a build that took the method, where ``is_humming()`` was still false."""
+    policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
+    entries = [target.text for target in policy.drops if target.kind == "entry"]
+    bare = []
+    for fact in policy.facts:
+        asked = re.fullmatch(r"\S+\.moe\.utils\.\w+(?:\(\))?\.is_(\w+)\(\)", fact.subject)
+        for entry in entries if asked and fact.values == (False,) else ():
+            table, _, key = entry.rstrip("]").partition("[")
+            served = re.match(r"sglang\.srt\.(?:server_args|layers\.quantization)\.(?:MOE_|QUANT|BASE_QUANT)", table)
+            if served and key == asked[1] and fact.rule not in of_entry(policy, table, key):
+                bare.append((entry, fact.rule))
+    assert bare == []
 
 
 def widened(files: dict[str, str], rules: str, ask: str) -> tuple[str, dict[str, str]]:

@@ -139,3 +139,31 @@ def test_what_is_loaded_all_the_same_may_go(app: str, tmp_path: Path) -> None:
     case = Case(tmp_path, {"app.py": app, **HOOKS})
     text = case.text("app.py")
     assert case.judged({"app.py": text.replace("    import eff as e\n", "")}, ("fold", "imports")) == {}
+
+
+REGISTER = "TABLE = {}\nLIST = []\n\n\ndef register(name, value=None):\n    def wrap(f):\n        TABLE[name] = f\n        return f\n\n    return wrap if value is None else wrap(value)\n"
+ENTRIES = {
+    "an item": "from tab import TABLE\n\nTABLE['b'] = 2\n",
+    "an item through the module": "import tab\n\ntab.TABLE['b'] = 2\n",
+    "update": "import tab\n\ntab.TABLE.update(b=2)\n",
+    "append": "from tab import LIST\n\nLIST.append('b')\n",
+    "a decorator": "from tab import register\n\n\n@register('b')\ndef fb():\n    return 2\n",
+    "a call": "from tab import register\n\nregister('b', 2)\n",
+}
+DROPS = """\
+rules:
+  - {id: t.root, because: It starts here., root: [app]}
+  - {id: t.drop, because: Nobody asks for it., drop: ["tab.TABLE[b]", "tab.LIST[b]"]}
+"""
+KEPT = "\n\n@register('c')\ndef fc():\n    return 3\n"
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_module_that_only_put_in_what_rules_drop_is_not_loaded(name: str, tmp_path: Path) -> None:
+    """Its import may go; it stays, and is refuted when lost, where the module puts in something else as well."""
+    app = "import more\nfrom tab import LIST, TABLE\n\n\ndef f():\n    return sorted(TABLE), LIST\n"
+    alone = Case(tmp_path / "alone", {"app.py": app, "tab.py": REGISTER, "more.py": ENTRIES[name]}, DROPS)
+    assert "import more" not in alone.text("app.py") and not (alone.out / "more.py").exists()
+    more = f"from tab import register\n{ENTRIES[name]}{KEPT}"
+    both = Case(tmp_path / "both", {"app.py": app, "tab.py": REGISTER, "more.py": more}, DROPS)
+    assert "import more" in both.text("app.py") and "fold" in both.wrong("app.py", "import more\n", "")
