@@ -751,7 +751,8 @@ class Walker:
         aliases = s[3] if s[0] == "import" else s[5]
         for index, (name, asname) in enumerate(aliases):
             bound = asname or (name.split(".")[0] if s[0] == "import" else name)
-            own = local[index] == "v" and bool(self.local.stack)
+            # With `nonlocal n`, `import a as n` binds a name of the function around.
+            own = local[index] == "v" and bool(self.local.stack) and bound in self.local.stack[-1].names
             in_class = own and self.local.stack[-1].is_class  # an attribute of the class, read from anywhere
             status = "read" if not own or in_class else "tried" if self.trying else ""
             self.unit.imports.append((s, index, status))

@@ -732,11 +732,7 @@ class StatementEditor:
             for inner in _own(stmt):
                 if isinstance(inner, (ast.Global, ast.Nonlocal)):
                     names = set(inner.names)
-                    used = any(
-                        isinstance(n, ast.Name) and n.id in names and id(n) not in inside
-                        for n in ast.walk(self.function)
-                    )
-                    if used:
+                    if any(id(n) not in inside and names & _named(n) for n in ast.walk(self.function)):
                         start = self.text.start(inner)
                         found.append((start, self.text.data[start : self.text.stop(inner)]))
         # On one line: the suite around it may move left, and a second line would keep its old white space.
@@ -835,6 +831,14 @@ class StatementEditor:
 
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+def _named(node: ast.AST) -> set[str]:
+    """Names that this very node reads, binds or deletes: ``x``, ``import x``, ``def x``, ``except E as x``, ``case [*x]``."""
+    if isinstance(node, ast.alias):
+        return {node.asname or node.name.partition(".")[0]}
+    found = (getattr(node, field, None) for field in ("id", "name", "rest"))
+    return {name for name in found if isinstance(name, str)}
 
 
 def _own(node: ast.AST) -> list[ast.AST]:

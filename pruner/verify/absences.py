@@ -34,6 +34,11 @@ _KINDS = {
     "Assign": "variable",
     "AnnAssign": "variable",
 }
+_STILL = {
+    "module": ("Assign", "AnnAssign", "Import", "Function", "Class"),
+    "class": ("Function",),
+    "function": ("Import",),
+}
 
 
 class Absences:
@@ -68,6 +73,7 @@ class Absences:
         if not item.binds:
             return isinstance(item.node, _ENTERING) and self._lost_entry(item, scope)
         if not gone or not set(item.binds) <= gone:
+            item.pinned = item.kind == "Import" and self._probe(item, {*(gone or ()), *item.binds})
             return False
         if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
             return False  # a guard that raises may stand for this import, whatever became of its names
@@ -180,7 +186,7 @@ class Absences:
             self._mentioned |= (literal_all(names) or set()) if names is not None else set()
         return self._mentioned
 
-    def _absent(self, item: Item, scope: Scope, rest: list[Item]) -> bool:
+    def _absent(self, item: Item, scope: Scope, other: Scope, rest: list[Item]) -> bool:
         """May this upstream statement be missing although its name is still bound somewhere?"""
         if item.kind == "Import" and any(other.key == item.key for other in rest):
             return True  # a second import of the same thing under the same name binds nothing new
@@ -192,9 +198,16 @@ class Absences:
                 return True
         if item.kind == "Import" and item.binds == ("*",):
             return scope.kind == "module" and self._star(item)
-        if item.binds and not item.pinned and scope.kind == "module" and item.kind in ("Assign", "AnnAssign", "Import"):
-            # Bound elsewhere in the output too, but nothing there reads it: each binding is dead.
-            if not set(item.binds) & self._output_reads() and (item.kind == "Import" or not self._reason(item, scope)):
+        if item.binds and not item.pinned and item.kind in _STILL.get(scope.kind, ()):
+            # Bound elsewhere in the output too (`import a` / `for a in rows: ...`), but nothing there reads it:
+            # each binding is dead.
+            if scope.kind == "module":
+                read: frozenset[str] | set[str] = self._output_reads()
+            elif other.node is None or set(item.binds) & (scope.globals | scope.nonlocals):
+                return self._entry(item, scope)
+            else:
+                read = reads(other.node, other, self._build) | self._words()
+            if read.isdisjoint(item.binds) and not self._reason(item, scope):
                 return self._gone(item, scope, still=True)
         return self._entry(item, scope)
 

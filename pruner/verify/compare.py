@@ -133,7 +133,7 @@ class Comparison(Absences):
             elif u is not None and o is not None and self._same_head(u, o, scope, other):
                 self._descend(u, o, scope, other)
                 i, j = i + 1, j + 1
-            elif u is not None and self._absent(u, scope, right[j:]):
+            elif u is not None and self._absent(u, scope, other, right[j:]):
                 i += 1
             elif u is not None and self._failing(u) is not None:
                 left[i : i + 1] = self._failing(u) or []

@@ -205,7 +205,8 @@ class Run:
         for path, rows in sorted(after.items()):
             total += sum(rows.values())
             for code, message, line in added(before.get(path, Counter()), rows):
-                if explained(code, message, self.out.read(path), int(line)):
+                upstream = self.up.read(path) if path in self.up.files else b""
+                if explained(code, message, self.out.read(path), int(line), upstream):
                     continue
                 problems.append(f"{path}:{line}: {code} {message}")
         self.seconds["lint"] += time.perf_counter() - clock

@@ -74,12 +74,14 @@ def ruff(root: Path, paths: list[str]) -> dict[str, Counter[Finding]] | None:
     return found
 
 
-def explained(code: str, message: str, source: bytes, line: int) -> bool:
+def explained(code: str, message: str, source: bytes, line: int, upstream: bytes = b"") -> bool:
     """Is the finding what upstream's own statements look like when the other side of a test is gone?
 
     ``from env import flags`` at module level and again in a function is F811 as soon as the readers of the
     first are folded away while its module must still run, and so is ``flags = lambda: 0`` there: two scopes, so
-    nothing is redefined. ``del a`` that stood on one side of a test makes F821 of what reads ``a`` behind it.
+    nothing is redefined. In one scope it is nothing either where upstream has the two in a row as well, and what
+    read the first went (``import a`` / ``if hip: a()`` / ``a = 1``); the arms of one test are not in a row.
+    ``del a`` that stood on one side of a test makes F821 of what reads ``a`` behind it.
     """
     name = re.search("`(.+?)`", message)
     if name is None or code not in ("F811", "F821"):
@@ -91,6 +93,9 @@ def explained(code: str, message: str, source: bytes, line: int) -> bool:
             and any(name[1] in _binds(n) for n in _own(scope))
             for scope in scopes
         )
+    path = [getattr(scope, "name", "") for scope in scopes]
+    if any(_read_between(scope, name[1]) for scope in _named(ast.parse(upstream), path)):
+        return True
     if len(scopes) == 1:
         return False
     rows = [n for n in _own(scopes[-1]) if name[1] in _binds(n)]
@@ -119,6 +124,59 @@ def _own(scope: ast.AST) -> Iterator[ast.AST]:
             work += ast.iter_child_nodes(node)
 
 
+def _named(tree: ast.Module, path: list[str]) -> list[ast.AST]:
+    """The scopes of a module whose functions and classes, outer ones first, have these names; the module's own is "" """
+    found: list[ast.AST] = [tree]
+    for name in path[1:]:
+        found = [n for scope in found for n in _own(scope) if getattr(n, "name", "") == name and hasattr(n, "body")]
+    return found
+
+
+_ARMS = ("body", "orelse", "handlers", "cases")
+
+
+def _read_between(scope: ast.AST, name: str) -> bool:
+    """Does the scope bind the name twice in a row, with a read before the second binding is done?"""
+    rows: list[tuple[int, int, dict[int, str]]] = []
+    work: list[tuple[ast.AST, dict[int, str]]] = [(scope, {})]
+    while work:
+        node, arms = work.pop()
+        if name in _binds(node) and node is not scope:
+            rows.append((node.lineno, node.end_lineno or 0, arms))  # type: ignore[attr-defined]
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda) and node is not scope:
+            continue
+        tested = isinstance(node, ast.If | ast.Try | ast.Match)
+        for field, value in ast.iter_fields(node):
+            for index, child in enumerate(value if isinstance(value, list) else [value]):
+                if isinstance(child, ast.AST):
+                    arm = f"{field} {index * (field in ('handlers', 'cases'))}"
+                    work.append((child, {**arms, id(node): arm} if tested and field in _ARMS else arms))
+    lines = {n.lineno for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and _reads(n)}
+    lines |= {n.lineno for n in ast.walk(scope) if isinstance(n, ast.Constant) and _mentions(n.value, name)}
+    return any(
+        one[1] < other[0]
+        and all(other[2].get(test, arm) == arm for test, arm in one[2].items())
+        and any(one[1] <= line <= max(other[1], _last(scope, other[0])) for line in lines)
+        for one in rows
+        for other in rows
+    )
+
+
+def _reads(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Store)
+
+
+def _mentions(value: object, name: str) -> bool:
+    """May the text be an annotation that reads the name?"""
+    return isinstance(value, str) and re.search(rf"\b{name}\b", value) is not None
+
+
+def _last(scope: ast.AST, line: int) -> int:
+    """The last line of the statement without a body that the line is in."""
+    around = (n for n in ast.walk(scope) if isinstance(n, ast.stmt) and not hasattr(n, "body"))
+    return max((n.end_lineno or 0 for n in around if n.lineno <= line <= (n.end_lineno or 0)), default=line)
+
+
 def _binds(node: ast.AST) -> set[str]:
     """Names that this very node binds in its scope."""
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -127,6 +185,9 @@ def _binds(node: ast.AST) -> set[str]:
         return {node.name}
     if isinstance(node, ast.arg):
         return {node.arg}
+    if isinstance(node, ast.MatchAs | ast.MatchStar | ast.MatchMapping | ast.ExceptHandler):
+        name = node.rest if isinstance(node, ast.MatchMapping) else node.name
+        return {name} if name is not None else set()
     return {node.id} if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else set()
 
 

@@ -4,9 +4,11 @@ Lines that the output shares with upstream are matched first; between them, the 
 must be a subsequence of upstream's but for licensed substitutions: literals and ``pass`` (a folded
 operand, an emptied block), ``elif`` that became ``if`` or ``else``, parentheses, commas, ``not``
 of an inverted test, the placeholders that keep a function a generator or a name local, one notice
-line, calls of the guard module. No kept line may stand deeper than it did.
+line, calls of the guard module, ``global`` statements of dead branches, which are put in front.
+No kept line may stand deeper than it did.
 
-Blind to which literal replaced what: that is the question of the check ``fold``.
+Blind to which literal replaced what, and to which function a ``global`` statement is in: these are
+questions of the check ``fold``.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ PLACEHOLDER = re.compile(
     r"(?:return|yield|yield from \(\)|pass|if False:|\"\"|__doc__ = None|yield \"placeholder\"|[^\W\d]\w* = None)\Z"
 )
 
+DECLARED = re.compile(r"\b(?:global|nonlocal)\s[\w \t,\\\n\r]*")  # may run on into the next line: a prefix counts
+
 
 class Tokens:
     """Compares one changed file as text."""
@@ -36,6 +40,7 @@ class Tokens:
         self.up = decode(upstream).split("\n")
         self.out = decode(output).split("\n")
         self.new_literals = 0
+        self._statements: list[str] | None = None
 
     def run(self) -> list[str]:
         """All problems of this file."""
@@ -108,6 +113,8 @@ class Tokens:
         kept = []
         for index, line in enumerate(lines):
             named = line.endswith(" = None") and not (index and lines[index - 1].endswith("if False:"))
+            if line.startswith(("global ", "nonlocal ")) and self._declared(line):
+                continue
             if not PLACEHOLDER.match(line) or (named and line != "__doc__ = None"):
                 kept.append(line)
         wanted = tokens("\n".join(kept))
@@ -131,6 +138,14 @@ class Tokens:
                 return token
             position = rows[place]
         return None
+
+    def _declared(self, line: str) -> bool:
+        """Is each statement of the line, ``global a; nonlocal b``, one of upstream's?"""
+        if self._statements is None:
+            found = DECLARED.findall("\n".join(self.up))
+            self._statements = [" ".join(text.replace("\\", " ").split()) + " " for text in found]
+        parts = [" ".join(part.split()) + " " for part in line.split(";")]
+        return all(any(have.startswith(part) for have in self._statements) for part in parts)
 
     # -- comments ------------------------------------------------------------------------------
 
@@ -162,6 +177,8 @@ class Tokens:
                 wanted = False
             if not wanted or up[i] in have:
                 continue
+            if after in home and DECLARED.match(up[after]) and _indent(self.out[home[after]]) < _indent(self.up[after]):
+                continue  # a `global` statement that was put in front
             if after in home and _twin(up, out, matched, after, home[after]):
                 continue
             if inside is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -153,6 +154,94 @@ FIRST = (
 SECOND = "from first import one\nfrom app import N\n\n\nclass Two:\n    pass\n\n\nclass Three(Two):\n    pass\n\n\nclass Four(Two):\n    pass\n"
 
 
+def bound_again(place: str) -> str:
+    """A name that is bound, read where no fact lets anybody come, and bound again: in a module, a function or a class.
+
+    The first binding is dead then. An import in a function goes; anything else stays where it was.
+    """
+    firsts = ("from sub import A as NAME", "import json as NAME", "def NAME():\n    return 1", "class NAME:\n    a = 1")
+    seconds = (
+        "for NAME in (1, 2):\n    pass",
+        "with nullcontext(3) as NAME:\n    pass",
+        "try:\n    len(3)\nexcept TypeError as NAME:\n    print('caught')",
+        "match (1, 2):\n    case (a, NAME):\n        print('two')",
+        "match (1, 2):\n    case (a, *NAME):\n        print('star')",
+        "match {1: 2}:\n    case {**NAME}:\n        print('rest')",
+        "match (1, 2):\n    case (1, b) as NAME:\n        print('as')",
+        "print((NAME := 3))",
+        "NAME = len('abc')",
+        "NAME = (NAME and 1) if is_hip() else 4",
+        "a, *NAME = 1, 2",
+        "NAME: int = 5",
+        "def NAME():\n    return 6",
+        "class NAME:\n    b = 7",
+        "from sub import B as NAME",
+    )
+    read = "if is_hip():\n    print(NAME)"
+    rows = []
+    for number, (first, second) in enumerate(itertools.product(firsts, seconds)):
+        caught = "except" in second  # Python unbinds it again
+        for after in ("", "print(type(NAME).__name__)"):
+            body = "\n".join([first, read, second, "" if caught else after])
+            name = f"n{number}{'r' * bool(after)}"
+            body = body.replace("NAME", name)
+            head = {"module": "", "function": f"def f_{name}():\n", "class": f"class C_{name}:\n"}[place]
+            tail = f"\nf_{name}()" if place == "function" else ""
+            rows.append(head + (indent(body, "    ") if head else body) + tail)
+    return HEAD + "from contextlib import nullcontext\n\n" + "\n\n".join(rows) + "\n\nN = 1\n"
+
+
+def declared() -> str:
+    """``global`` and ``nonlocal`` in what goes, for a name that what stays binds in every way."""
+    binds = (
+        "NAME = 2",
+        "def NAME():\n    return 3",
+        "import json as NAME",
+        "class NAME:\n    a = 4",
+        "for NAME in (5, 6):\n    pass",
+        "with nullcontext(7) as NAME:\n    pass",
+        "match (8, 9):\n    case (a, NAME):\n        pass",
+        "match (8, 9):\n    case (a, *NAME):\n        pass",
+        "match {8: 9}:\n    case {**NAME}:\n        pass",
+        "(NAME := 10)",
+        "NAME: int",
+        "del NAME",
+        "def inner():\n    return NAME\ninner()",
+        "try:\n    len(3)\nexcept TypeError as NAME:\n    pass",
+    )
+    places = (
+        "if is_hip():\n    WORD NAME",
+        "if is_hip():\n    pass; WORD NAME; print(1)",
+        "if r:\n    pass\nelif is_hip():\n    # why\n    WORD NAME\n    NAME = 1",
+        "if r:\n    pass\nelif is_cuda():\n    pass\nelse:\n    WORD NAME",
+        "if is_cuda():\n    pass\nelse:\n    WORD \\\n        NAME",
+        "while is_hip():\n    WORD NAME",
+        "match arch():\n    case 'hip':\n        WORD NAME\n    case _:\n        pass",
+        "for i in (1, 2):\n    if r:\n        pass\n    elif is_hip():\n        with r:\n            WORD NAME",
+    )
+    rows = []
+    for number, (place, bind) in enumerate(itertools.product(places, binds)):
+        if "NAME: int" in bind:
+            continue  # SyntaxError beside `global`
+        body = indent(f"{place}\n{bind}", "    ")
+        rows.append(
+            f"g{number} = 0\n\n\ndef f{number}(r=0):\n{body}\n\n\nf{number}()\nprint('g{number}' in globals() and type(g{number}).__name__)\n"
+        )
+        rows[-1] = rows[-1].replace("NAME", f"g{number}").replace("WORD", "global")
+        body = indent(
+            f"n = 0\ndef g():\n{indent(f'{place}{chr(10)}{bind}', '    ')}\ng()\ntry:\n    return type(n).__name__\nexcept NameError:\n    return 'gone'",
+            "    ",
+        )
+        rows.append(
+            f"def h{number}(r=0):\n{body}\n\n\nprint(h{number}())\n".replace("NAME", "n").replace("WORD", "nonlocal")
+        )
+    return (
+        "from contextlib import nullcontext\nfrom plat import arch, is_cuda, is_hip\n\n"
+        + "\n\n".join(rows)
+        + "\n\nN = 1\n"
+    )
+
+
 def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
     """What the checks say against the output."""
     for name, files in (("in", pruned.before), ("out", pruned.files)):
@@ -169,6 +258,13 @@ def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
     ("files", "gone"),
     [
         pytest.param({"app.py": walrus()}, "is_hip()", id="walrus"),
+        *(
+            pytest.param(
+                {"app.py": bound_again(place), "sub.py": "A = 1\nB = 2\n"}, "is_hip()", id=f"bound-again-{place}"
+            )
+            for place in ("module", "function", "class")
+        ),
+        pytest.param({"app.py": declared()}, "is_hip()", id="declared"),
         pytest.param({"app.py": HEAD + ENUMS}, "is_hip()", id="enums"),
         pytest.param({"app.py": HEAD + DELETED}, "is_hip()", id="deleted"),
         pytest.param({"app.py": HEAD + LOCAL}, "1 if", id="local"),
