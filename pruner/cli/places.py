@@ -32,11 +32,20 @@ def retrace(file: IO[str], from_upstream: bool, reports: Path) -> int:
     """Rewrite a traceback or log: every FILE:LINE of the generated tree becomes upstream's.
 
     FILE is - (stdin) when left out. A line that the other tree does not have keeps its number, with a note.
+
+    Exit codes: 0 done, 1 FILE names no place of the tree.
     """
     from pruner.pipeline.patch.questions import retrace_text
 
-    text, count = retrace_text(file.read(), reports, to_upstream=not from_upstream)
+    given = file.read()
+    text, count = retrace_text(given, reports, to_upstream=not from_upstream)
     click.echo(text, nl=False)
+    if not count:
+        tree = "upstream" if from_upstream else "the generated tree"
+        name = str(getattr(file, "name", "-"))
+        name = "standard input" if name in ("-", "<stdin>") else name
+        told = f"no line names a place of {tree}, such as FILE:LINE" if given.strip() else "there is nothing in it"
+        click.echo(f"{name}: {told}", err=True)
     return ExitCode.CLEAN if count else ExitCode.FINDINGS
 
 

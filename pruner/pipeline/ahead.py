@@ -9,7 +9,8 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -19,6 +20,7 @@ from pruner.verify.workers import die_with
 P = ParamSpec("P")
 K = TypeVar("K")
 V = TypeVar("V")
+_LOOK = 1.0  # seconds between two looks at whether the process is still there
 _NICE = 19  # steps below the others: the least that Linux knows
 
 
@@ -45,17 +47,24 @@ class Ahead:
     def send(self, key: Hashable, function: Callable[P, object], *arguments: P.args, **more: P.kwargs) -> None:
         """Ask for ``function(*arguments)`` under ``key``; nothing happens when there is no process for it."""
         if self._pool is not None and key not in self._sent:
-            self._sent[key] = self._pool.submit(function, *arguments, **more)
+            with suppress(BrokenProcessPool):  # somebody ended the process
+                self._sent[key] = self._pool.submit(function, *arguments, **more)
 
-    def result(self, key: Hashable, *, wait: bool = True) -> Any:
+    def result(self, key: Hashable, *, begun: bool = True) -> Any:
         """The answer for ``key``; None when nobody asked for it or the process has not come to it. Raises what it raised.
 
-        ``wait``: also for one that has been begun.
+        ``begun``: waits for one that has been begun. None as well where somebody ended the process.
         """
         future = self._sent.pop(key, None)
-        if future is None or future.cancel() or not (wait or future.done()):
+        if future is None or future.cancel() or not (begun or future.done()):
             return None
-        return future.result()
+        # Where the process is ended, the executor's thread may die of the futures that were cancelled, and answer none.
+        while not wait([future], _LOOK).done and not getattr(self._pool, "_broken", False):
+            pass
+        try:
+            return future.result() if future.done() else None
+        except BrokenProcessPool:
+            return None
 
     def spread(
         self, function: Callable[..., dict[K, V]], root: Path, batches: Sequence[tuple[str, ...]], *more: object
@@ -67,7 +76,7 @@ class Ahead:
         def known() -> dict[K, V]:
             found: dict[K, V] = {}
             for batch in batches:
-                found |= self.result((function, batch), wait=False) or {}
+                found |= self.result((function, batch), begun=False) or {}
             return found
 
         return known

@@ -34,6 +34,7 @@ from pruner.pipeline.admitted import asked_later, findings, judge_all, macros
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.load import Loader, Lowered
 from pruner.pipeline.looks import StoresAhead
+from pruner.pipeline.misspelt import misspelt
 from pruner.pipeline.native import fold_ahead, specialise_native, without_macros
 from pruner.pipeline.notice import notice
 from pruner.pipeline.placement import Placement, placements
@@ -265,6 +266,7 @@ def _outcome(
         files[path] = None
         removals.append(Removal(path, 1, max(snapshot.read(path).count(b"\n"), 1), "file", path, cause))
     findings += contradictions(policy)
+    findings += misspelt(policy, loader.table)
     findings += unmatched(policy, matched | set(folds) | native.matched, marker.world, snapshot, loader.table)
     removals.sort(key=lambda r: (r.path, r.first, r.last, r.what, r.name))
     findings = sorted(set(findings), key=_finding_key)

@@ -109,7 +109,7 @@ def _run(
             )
             gone = all(outcome.files.get(path, b"") is None for path, _ in modules.values())
             if modules and (gone or not outcome.roots):
-                raise nothing_kept(policy)
+                raise nothing_kept(policy, modules)
             made, reports = outcome, None if options.dry_run else options.reports
             looked_up = stack.enter_context(
                 beside(

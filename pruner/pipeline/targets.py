@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from configparser import ConfigParser
+from fnmatch import fnmatchcase
 
 from pruner.graph.drops import Drops
 from pruner.graph.live import Marker
 from pruner.graph.symbols import ModuleTable
-from pruner.model import Policy, Snapshot, Target
+from pruner.model import Dynamic, Policy, Snapshot, Target
 from pruner.policy import matches
 
 
@@ -21,6 +22,22 @@ def matching_modules(table: ModuleTable, pattern: str) -> list[str]:
     if any(c in pattern for c in "*?["):
         return sorted(m for m in table.paths if matches(pattern, m))
     return [pattern] if pattern in table.paths else []
+
+
+def named_modules(table: ModuleTable, package: str, member: str) -> list[str]:
+    """Modules of a package that a member of a ``dynamic`` declaration names: relative to it, fnmatch."""
+    return [m for m in table.below(package) if fnmatchcase(m[len(package) + 1 :], member)]
+
+
+def unknown_part(row: Dynamic, table: ModuleTable) -> str:
+    """What of a ``dynamic`` declaration names nothing in the tree, in words; "" when it speaks of what is there."""
+    if row.package not in table:
+        return f"{row.package} is no module"
+    if row.site and row.site not in table:
+        return f"the site {row.site} is no module"
+    if row.members and not any(named_modules(table, row.package, member) for member in row.members):
+        return f"{row.package} has none of the members {', '.join(row.members)}"
+    return ""
 
 
 def split_symbol(table: ModuleTable, target: Target) -> tuple[str, str] | None:
@@ -146,7 +163,7 @@ def mark_roots(marker: Marker, snapshot: Snapshot, policy: Policy, matched: set[
         if len(marker.out.roots) > before:
             matched.add(target.rule)
     for dynamic in policy.dynamics:
-        if dynamic.package in table:
+        if not unknown_part(dynamic, table):
             matched.add(dynamic.rule)
         if not dynamic.site:
             node = f"rule:{dynamic.rule}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from pruner.errors import PruneError, cannot
@@ -17,7 +17,8 @@ from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import Finding, Policy, Snapshot, Target
 from pruner.model.ir import line_of
-from pruner.pipeline.targets import matching_modules, split_symbol
+from pruner.pipeline.targets import matching_modules, split_symbol, unknown_part
+from pruner.policy import matches
 
 _VERBS = ("assume", "root", "keep", "drop", "dynamic", "guard", "pure", "discard", "allow")
 
@@ -46,7 +47,10 @@ def unmatched(
 
 
 def _near(policy: Policy, rule: str, table: ModuleTable) -> str:
-    """Where the first table of the rule stands whose entry was not found; "" when there is none."""
+    """What a ``dynamic`` rule names that is not there, or where the first table stands whose entry was not found, or ""."""
+    for row in policy.dynamics:
+        if row.rule == rule and (text := unknown_part(row, table)):
+            return f": {text}"
     for target in policy.drops:
         split = table.split(target.text.partition("[")[0]) if target.rule == rule and target.kind == "entry" else None
         summary = table.load(split[0]) if split is not None and split[0] in table.paths else None
@@ -57,17 +61,36 @@ def _near(policy: Policy, rule: str, table: ModuleTable) -> str:
     return ""
 
 
-def nothing_kept(policy: Policy) -> PruneError:
-    """PR017: no root and no keep rule leads to a module. At the first of them, else at the first rule file."""
+def nothing_kept(policy: Policy, modules: Mapping[str, tuple[str, bool]]) -> PruneError:
+    """PR017: no root and no keep rule leads to a module. At the first of them, else at the first rule file.
+
+    ``modules`` are those of the tree: name → path, and whether it is a package.
+    """
     advice = "say where execution starts: root: [pkg.module]"
-    asked = sorted(target.location for target in (*policy.roots, *policy.keeps))
+    asked = sorted((*policy.roots, *policy.keeps), key=lambda target: target.location)
     if asked:
         text = "what rules name as roots is not in this tree, so nothing of it would be kept"
-        place = asked[0]
+        place = asked[0].location
+        for target, drop in ((t, d) for t in policy.roots for d in policy.drops):
+            if _takes(drop, target, modules):
+                text = f"rule {drop.rule} drops the root {target.text} of rule {target.rule}, and nothing else would be kept"
+                place, advice = drop.location, "take one of the two out, or say where else execution starts"
+                break
         return cannot(policy.shown.get(place.file, place.file), "PR017", text, advice, place.line, place.column)
     file = policy.files[0] if policy.files else "rules"
     text = "no rule that speaks of this release names a root, so nothing of it would be kept"
     return cannot(policy.shown.get(file, file), "PR017", text, advice, 1)
+
+
+def _takes(drop: Target, root: Target, modules: Mapping[str, tuple[str, bool]]) -> bool:
+    """Does the drop rule take a module or symbol that the root names?"""
+    if root.text == drop.text:
+        return root.text.partition(":")[0] in modules
+    named = root.text.partition(":")[0]
+    found = [m for m in modules if m == named or (root.kind == "module" and matches(named, m))]
+    if drop.kind == "path":
+        return any(fnmatchcase(modules[m][0], drop.text) for m in found)
+    return drop.kind in ("module", "dotted") and any(matches(drop.text, m) for m in found)
 
 
 def _builtin(name: str) -> bool:

@@ -19,3 +19,4 @@ NO_VALUE = "PR014"  # a fact with no value left: an empty list or range, or two 
 BAD_VERSION = "PR015"  # since, until or the upstream version is not a version; or since is not before until
 NOT_LIFTED = "PR016"  # a lifted rule that no file states
 # PR017 is the pipeline's: no root leads to a module of the tree.
+# PR018 and PR019 are the engine's: a fact on a function itself, and a near miss in a dynamic declaration.

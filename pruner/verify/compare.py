@@ -152,7 +152,9 @@ class Comparison(Absences):
                     self._problem(u.line, o.line, f"{what(o)} is not in upstream at this place")
                     j += 1
                 else:
-                    self._problem(u.line, o.line, f"{what(u)} became {what(o)}{self._reason(u, scope)}")
+                    one, other_one = what(u), what(o)
+                    change = f"{one} became {other_one}" if one != other_one else f"{one} is another one"
+                    self._problem(u.line, o.line, f"{change}{self._reason(u, scope)}")
                     i, j = i + 1, j + 1
 
     def _failing(self, u: Item) -> list[Item] | None:

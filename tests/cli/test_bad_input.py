@@ -88,6 +88,10 @@ def a_root_that_is_not_there(place: Place) -> None:
     place.rules.write_text(RULES.replace("[app]", "[nowhere]").replace("root:", "optional: true, root:"))
 
 
+def a_root_that_a_rule_drops(place: Place) -> None:
+    place.rules.write_text(RULES + "  - {id: t.gone, because: It goes., drop: ['ap*']}\n")
+
+
 def nested_lists(place: Place) -> None:
     place.rules.write_text(RULES.replace("[app]", "[" * 6000 + "]" * 6000))
 
@@ -219,6 +223,7 @@ FAULTS: list[tuple[Callable[[Place], str | None], str, str]] = [
     (unknown_verb, "PR005", r"rules\.yaml:2:\d+: error PR005: a rule has no key 'rooot'; did you mean 'root'"),
     (no_root, "PR017", r"rules\.yaml:1: error PR017: no rule"),
     (a_root_that_is_not_there, "PR017", r"rules\.yaml:\d+:\d+: error PR017: what rules name"),
+    (a_root_that_a_rule_drops, "PR017", r"rules\.yaml:\d+:\d+: error PR017: rule t\.gone drops the root app of rule "),
     (nested_lists, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
     (nested_mappings, "PR002", r"rules\.yaml:\d+:\d+: error PR002: .* deep"),
     (rules_in_latin, "PR002", r"rules\.yaml:3: error"),

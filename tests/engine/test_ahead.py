@@ -48,15 +48,44 @@ def test_an_answer_comes_once_and_faults_reach_who_asks(ahead: Ahead) -> None:
         assert "no number" in str(error)
 
 
-def test_what_has_not_begun_is_left_to_who_asks(ahead: Ahead) -> None:
-    ahead.send("long", time.sleep, 30)
+def until(path: Path, seconds: float = 30.0) -> bool:
+    """Wait for a file. True when it came."""
+    end = time.monotonic() + seconds
+    while not path.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    return path.exists()
+
+
+def test_what_has_not_begun_is_left_to_who_asks(ahead: Ahead, tmp_path: Path) -> None:
+    ahead.send("long", until, tmp_path / "end")
     for key in range(8):
-        ahead.send(key, time.sleep, 30)
+        ahead.send(key, until, tmp_path / "end")
     start = time.monotonic()
     assert ahead.result(7) is None
-    assert ahead.result("long", wait=False) is None
+    assert ahead.result("long", begun=False) is None
     assert time.monotonic() - start < 20
+    (tmp_path / "end").touch()
+
+
+# What `ProcessPoolExecutor` itself does with cancelled futures when its process is ended.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_process_that_somebody_ends_has_no_answers(ahead: Ahead, tmp_path: Path, cancelled: bool) -> None:
+    for key in range(8):
+        ahead.send(key, begins, tmp_path / "begun", tmp_path / "end")
+    assert until(tmp_path / "begun")
+    if cancelled:
+        assert ahead.result(7) is None
     ahead._pool._processes.copy().popitem()[1].kill()  # type: ignore[union-attr]
+    assert [ahead.result(key) for key in range(8)] == [None] * 8
+    ahead.send("later", pow, 2, 3)
+    assert ahead.result("later") is None
+
+
+def begins(mine: Path, end: Path) -> None:
+    """Say that the work has begun, and go on with it."""
+    mine.touch()
+    until(end)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -33,7 +33,7 @@ def programs() -> Iterator[Any]:
             yield pytest.param(options, tree, roots, id=f"{path.stem}: {name}")
 
 
-@pytest.mark.parametrize(("options", "files", "roots"), programs())
+@pytest.mark.parametrize(("options", "files", "roots"), list(programs()))
 @pytest.mark.filterwarnings("ignore")
 def test_the_output_does_the_same(options: str, files: dict[str, str], roots: list[str]) -> None:
     driver, drop, facts = "import app; RESULT = app.f()", [], {}

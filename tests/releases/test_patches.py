@@ -293,8 +293,36 @@ def test_a_traceback_both_ways(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"shop/order.py:{gone}\n".encode())))
     assert main(["retrace", "--from-upstream", "--reports", str(first.reports)]) == 0
     assert f"shop/order.py:{gone} [method" in capsys.readouterr().out
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"nothing\n")))
-    assert main(["retrace", "--reports", str(first.reports)]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("nothing\n", "no line names a place of "), ("", "there is nothing in it"), ("\n \n", "there is nothing in it")],
+)
+@pytest.mark.parametrize("back", [False, True])
+def test_what_names_no_place_is_told(
+    text: str,
+    says: str,
+    back: bool,
+    first: Release,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "crash.log").write_text(text)
+    options = ["--from-upstream"] * back + ["--reports", str(first.reports)]
+    says += ("upstream" if back else "the generated tree") * says.endswith("of ")
+    for file in (tmp_path / "crash.log", "/dev/null" if not text else "-"):
+        monkeypatch.setattr(
+            "sys.stdin",
+            io.TextIOWrapper(
+                io.BytesIO(text.encode()),
+            ),
+        )
+        assert main(["retrace", str(file), *options]) == 1
+        shown = capsys.readouterr()
+        name = "standard input" if file == "-" else str(file)
+        assert shown.out == text and shown.err.startswith(f"{name}: {says}") and shown.err.count("\n") == 1
 
 
 def test_another_upstream_is_refused(
