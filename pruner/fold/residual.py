@@ -243,7 +243,8 @@ class Walker:
             end = self.statement(stmt)
             if end & (LEAVES | RAISES):
                 rest = block[index + 1 :]
-                if end & FOLDED and rest:
+                # A module that raises has none of what follows; who imports that inside a `try` names it all the same.
+                if end & FOLDED and rest and self.local.stack:
                     self._cut(rest, self._origin_of(stmt))
                 else:
                     for later in rest:  # dead upstream already: not ours to remove

@@ -39,6 +39,7 @@ from pruner.graph.module import (
     alias_of,
     dropped_import,
     entries_of,
+    exported_words,
     function_import,
     imported_modules,
 )
@@ -517,9 +518,11 @@ class Marker:
             return
         if module in self.table.paths:
             self.execute(module, node, "import", path, line)
-        if name == "*":
-            return
-        self.need(module, name, node, "import", s[1])
+        for target in self.targets(summary, item):  # `from . import sub` in a package names itself; `__all__` of a
+            if not self.drops.module(target):  # package may name submodules, which `*` loads
+                self.execute(target, node, "import", path, line)
+        if name != "*":
+            self.need(module, name, node, "import", s[1])
 
     def _stand_in(self, module: str, s: Stmt, index: int, dropped: tuple[str, str]) -> None:
         self.out.stand_ins.setdefault(module, {})[s[1], index] = dropped
@@ -709,15 +712,28 @@ class Marker:
         """Whoever reads all of a module reads what its star imports bring."""
         state = self.state(module)
         for item in state.items if state is not None else ():
-            if item.kind != "star":
-                continue
-            target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state is not None else ""
-            self.edge(node, f"{module}:*", "star", self.path_of(node), line_of(item.stmt[1]))
-            self.live(module, item, node, "star")
-            found = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
-            for name in list(found.names) if found is not None else ():
-                if self.world.exports(target, name):
-                    self.need(target, name, f"{module}:*", "star", item.stmt[1])
+            if item.kind == "star":
+                self.edge(node, f"{module}:*", "star", self.path_of(node), line_of(item.stmt[1]))
+                self.live(module, item, node, "star")
+        for target, name, pos in self.brought(module):
+            self.need(target, name, f"{module}:*", "star", pos)
+
+    def brought(self, module: str) -> list[tuple[str, str, int]]:
+        """(module, name, position) that the star imports of a module may bring, submodules that an ``__all__`` names included."""
+        state = self.state(module)
+        found = []
+        for item in state.items if state is not None else ():
+            target = (
+                self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state and item.kind == "star" else ""
+            )
+            source = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
+            names = (
+                [*source.names, *sorted(exported_words(source.summary) - source.names.keys())]
+                if source is not None
+                else []
+            )
+            found += [(target, name, item.stmt[1]) for name in names if self.world.exports(target, name)]
+        return found
 
     def loaded_in(self, module: str) -> set[str]:
         """What imports in functions of the module load."""

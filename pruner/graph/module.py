@@ -440,13 +440,30 @@ def _registrations(world: ProgramWorld, module: str, e: Expr) -> list[tuple[str,
     return found
 
 
+def exported_words(summary: Summary) -> set[str]:
+    """The words of every value that ``__all__`` is given, or that is added to it."""
+    found: set[str] = set()
+    stack: list[object] = [store.stmt for store in summary.stores.get("__all__", ())]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            if len(part) == 2 and part[0] == "c" and isinstance(part[1], str):
+                found.add(part[1])
+            stack.extend(part)
+    return found
+
+
 def imported_modules(world: ProgramWorld, module: str, name: str) -> list[str]:
     """Modules of the tree that an import runs: the module, its parents, and a submodule that it names."""
     table = world.table
     if module not in table:
         return []
     found = [module]
-    if name and name != "*":
+    summary = table.load(module) if name == "*" else None
+    if summary is not None and summary.package:  # `__all__` of a package may name submodules, which are loaded then
+        words = sorted(exported_words(summary) - summary.stores.keys())
+        found += [f"{module}.{word}" for word in words if f"{module}.{word}" in table.paths]
+    elif name and name != "*":
         symbol = world.attribute(module, name)
         if symbol.kind == "module" and symbol.module == f"{module}.{name}":
             found.append(symbol.module)

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 from pruner.graph.drops import Drops
 from pruner.graph.live import Marker
+from pruner.graph.module import exported_words
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Dynamic, Policy, Snapshot, Target
 from pruner.policy import matches
@@ -194,13 +195,20 @@ def has_symbol(marker: Marker, module: str, dotted: str) -> bool:
 
 
 def _root_module(marker: Marker, module: str, rule: str) -> None:
-    node = f"rule:{rule}"
     marker.out.roots.append((module, rule))
+    _expose(marker, module, f"rule:{rule}", set())
+
+
+def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
+    """Outsiders use the module: its public names, and those of the modules that are among them."""
+    if module in seen or marker.drops.module(module) or module not in marker.table.paths:
+        return
+    seen.add(module)
     marker.execute(module, node, "root", "", 0)
     state = marker.state(module)
     if state is None:
         return
-    exported = _exported(state)
+    exported = exported_words(state.summary)
     marker.all_of_stars(module, node)
     for name, items in state.names.items():
         public = not name.startswith("_")
@@ -214,16 +222,18 @@ def _root_module(marker: Marker, module: str, rule: str) -> None:
         gone = marker.drops.symbol(module, name) or (bool(items) and all(item.dropped for item in items))
         if (public or name in exported) and not gone:
             marker.need(module, name, node, "root", 0)
+            _expose_named(marker, module, name, node, seen)
+    for name in sorted(exported - state.names.keys()):  # `import *` loads what `__all__` names
+        if marker.need(module, name, node, "root", 0):
+            _expose_named(marker, module, name, node, seen)
+    for source, name, _ in marker.brought(module):
+        _expose_named(marker, source, name, node, seen)
 
 
-def _exported(state: object) -> set[str]:
-    items = state.names.get("__all__", ())  # type: ignore[attr-defined]
-    found: set[str] = set()
-    for item in items:
-        stmt = item.stmt
-        if stmt[0] == "=" and stmt[4][0] == "t":
-            found.update(e[1] for e in stmt[4][2] if e[0] == "c")
-    return found
+def _expose_named(marker: Marker, module: str, name: str, node: str, seen: set[str]) -> None:
+    """Outsiders use what the module has under this name, a module perhaps."""
+    for inner in marker.world.modules_behind(marker.world.attribute(module, name)):
+        _expose(marker, inner, node, seen)
 
 
 def _root_symbol(marker: Marker, module: str, name: str, rule: str) -> None:
@@ -235,3 +245,4 @@ def _root_symbol(marker: Marker, module: str, name: str, rule: str) -> None:
         marker.execute(module, node, "root", "", 0)
     if name:
         marker.need(module, name, node, "root", 0)
+        _expose_named(marker, module, name, node, set())

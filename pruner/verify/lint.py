@@ -79,8 +79,9 @@ def explained(code: str, message: str, source: bytes, line: int, upstream: bytes
 
     ``from env import flags`` at module level and again in a function is F811 as soon as the readers of the
     first are folded away while its module must still run, and so is ``flags = lambda: 0`` there: two scopes, so
-    nothing is redefined. In one scope it is nothing either where upstream has the two in a row as well, and what
-    read the first went (``import a`` / ``if hip: a()`` / ``a = 1``); the arms of one test are not in a row.
+    nothing is redefined. In one scope it is nothing either where upstream has the two in a row as well: what
+    read the first went (``import a`` / ``if hip: a()`` / ``a = 1``), or what it depended on; the arms of one test are not
+    in a row.
     ``del a`` that stood on one side of a test makes F821 of what reads ``a`` behind it.
     """
     name = re.search("`(.+?)`", message)
@@ -94,7 +95,7 @@ def explained(code: str, message: str, source: bytes, line: int, upstream: bytes
             for scope in scopes
         )
     path = [getattr(scope, "name", "") for scope in scopes]
-    if any(_read_between(scope, name[1]) for scope in _named(ast.parse(upstream), path)):
+    if any(_bound_twice(scope, name[1]) for scope in _named(ast.parse(upstream), path)):
         return True
     if len(scopes) == 1:
         return False
@@ -135,8 +136,8 @@ def _named(tree: ast.Module, path: list[str]) -> list[ast.AST]:
 _ARMS = ("body", "orelse", "handlers", "cases")
 
 
-def _read_between(scope: ast.AST, name: str) -> bool:
-    """Does the scope bind the name twice in a row, with a read before the second binding is done?"""
+def _bound_twice(scope: ast.AST, name: str) -> bool:
+    """Does the scope bind the name twice in a row, not in two arms of one test?"""
     rows: list[tuple[int, int, dict[int, str]]] = []
     work: list[tuple[ast.AST, dict[int, str]]] = [(scope, {})]
     while work:
@@ -151,30 +152,11 @@ def _read_between(scope: ast.AST, name: str) -> bool:
                 if isinstance(child, ast.AST):
                     arm = f"{field} {index * (field in ('handlers', 'cases'))}"
                     work.append((child, {**arms, id(node): arm} if tested and field in _ARMS else arms))
-    lines = {n.lineno for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and _reads(n)}
-    lines |= {n.lineno for n in ast.walk(scope) if isinstance(n, ast.Constant) and _mentions(n.value, name)}
     return any(
-        one[1] < other[0]
-        and all(other[2].get(test, arm) == arm for test, arm in one[2].items())
-        and any(one[1] <= line <= max(other[1], _last(scope, other[0])) for line in lines)
+        one[1] < other[0] and all(other[2].get(test, arm) == arm for test, arm in one[2].items())
         for one in rows
         for other in rows
     )
-
-
-def _reads(node: ast.Name) -> bool:
-    return not isinstance(node.ctx, ast.Store)
-
-
-def _mentions(value: object, name: str) -> bool:
-    """May the text be an annotation that reads the name?"""
-    return isinstance(value, str) and re.search(rf"\b{name}\b", value) is not None
-
-
-def _last(scope: ast.AST, line: int) -> int:
-    """The last line of the statement without a body that the line is in."""
-    around = (n for n in ast.walk(scope) if isinstance(n, ast.stmt) and not hasattr(n, "body"))
-    return max((n.end_lineno or 0 for n in around if n.lineno <= line <= (n.end_lineno or 0)), default=line)
 
 
 def _binds(node: ast.AST) -> set[str]:

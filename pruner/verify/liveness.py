@@ -21,6 +21,7 @@ from pruner.model import outside
 from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
+from pruner.verify.exposed import exposed
 from pruner.verify.getters import Getters, Telling
 from pruner.verify.held import Held
 from pruner.verify.imports import Imports
@@ -43,6 +44,7 @@ class Liveness:
         self.output = output
         self.imports = imports
         self.dynamic = dynamic
+        self.exposed = exposed(world)
         self.classes = Classes(world)
         self.getters = Getters(output)
         self.listed = Listed(output, self.classes)
@@ -106,7 +108,7 @@ class Liveness:
 
     def protected(self, module: str, name: str, kind: str, entry: bool = False) -> str:
         """The root or keep that wants this name, or ``""``; ``entry``: it went with an entry, which wins over a module's root."""
-        for verb, (rule, text) in self.world.ruled.wants(module):
+        for verb, (rule, text) in (*self.world.ruled.wants(module), *self.exposed.get(module, ())):
             _, colon, symbol = text.partition(":")
             if colon:
                 wanted = symbol == name or ("*" in symbol and fnmatchcase(name, symbol))

@@ -20,6 +20,7 @@ from pruner.verify.claims import FileResult
 from pruner.verify.liveness import Liveness
 from pruner.verify.names import Import
 from pruner.verify.output import Output
+from pruner.verify.world import literal_all
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -96,6 +97,10 @@ class Lost:
 
     def _modules(self, target: str, symbol: str) -> list[str]:
         names = [target]
+        if symbol == "*" and self.up.is_package(target):  # loads the submodules that `__all__` names
+            names += [
+                f"{target}.{name}" for name in sorted(self._listed(target)) if f"{target}.{name}" in self.up.modules
+            ]
         if symbol and f"{target}.{symbol}" in self.up.modules:
             names.append(f"{target}.{symbol}")
         found = []
@@ -105,6 +110,11 @@ class Lost:
                     found.append(name)
                 name = name.rpartition(".")[0]
         return found
+
+    def _listed(self, package: str) -> set[str]:
+        """What ``__all__`` of a package names and the package does not bind itself."""
+        names = self.world.names(package)
+        return (literal_all(names) or set()) - names.bindings.keys() if names is not None else set()
 
     def _is_lost(self, module: str) -> bool:
         if module in self._cause or module in self.importers or module not in self.up.modules:

@@ -154,12 +154,21 @@ FIRST = (
 SECOND = "from first import one\nfrom app import N\n\n\nclass Two:\n    pass\n\n\nclass Three(Two):\n    pass\n\n\nclass Four(Two):\n    pass\n"
 
 
+PROBE = "try:\n    from lib import g\nexcept ImportError:\n    g = None\n\nN = g\n"
+RAISING = "if is_cuda():\n    raise ImportError('not here')\n\n\ndef g():\n    return 3\n"
+
+
 def bound_again(place: str) -> str:
     """A name that is bound, read where no fact lets anybody come, and bound again: in a module, a function or a class.
 
     The first binding is dead then. An import in a function goes; anything else stays where it was.
     """
-    firsts = ("from sub import A as NAME", "import json as NAME", "def NAME():\n    return 1", "class NAME:\n    a = 1")
+    firsts = (
+        "from sub import A as NAME",
+        "if not is_hip():\n    import json as NAME",
+        "def NAME():\n    return 1",
+        "if is_cuda():\n    class NAME:\n        a = 1",
+    )
     seconds = (
         "for NAME in (1, 2):\n    pass",
         "with nullcontext(3) as NAME:\n    pass",
@@ -264,6 +273,7 @@ def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
             )
             for place in ("module", "function", "class")
         ),
+        pytest.param({"app.py": PROBE, "lib.py": HEAD + RAISING}, "", id="a-module-that-raises"),
         pytest.param({"app.py": declared()}, "is_hip()", id="declared"),
         pytest.param({"app.py": HEAD + ENUMS}, "is_hip()", id="enums"),
         pytest.param({"app.py": HEAD + DELETED}, "is_hip()", id="deleted"),

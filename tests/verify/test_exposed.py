@@ -1,0 +1,79 @@
+"""What outsiders get of a root through a module that it hands out stays, and its loss is refuted; so is what ``import *`` loads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.engine.program import prune, same_behaviour
+from tests.verify.wrong import Case
+
+LEAF = "from plat import is_hip\n\n\ndef helper():\n    return 1\n\n\nif is_hip():\n    only_hip = 2\n"
+ROOTS = "rules:\n  - {{id: t.root, because: It starts here., root: {roots}}}\n  - {{id: t.hip, because: No., optional: true, assume: {{plat.is_hip(): false}}}}\n"
+HANDED = {
+    "from . import": ({"pkg/__init__.py": "from . import leaf\n"}, "[pkg]", "import pkg; RESULT = pkg.leaf.helper()"),
+    "from pkg import": ({"pkg/__init__.py": "from pkg import leaf\n"}, "[pkg]", "import pkg; RESULT = pkg.leaf.helper()"),
+    "one name": ({"pkg/__init__.py": "from . import leaf\n"}, "['pkg:leaf']", "import pkg; RESULT = pkg.leaf.helper()"),
+    "a package of a package": (
+        {"pkg/__init__.py": "", "top/__init__.py": "from . import sub\n", "top/sub/__init__.py": "from pkg import leaf\n"},
+        "[top]",
+        "import top; RESULT = top.sub.leaf.helper()",
+    ),
+    "__all__ of a module": (
+        {"pkg/__init__.py": "", "app.py": "import pkg.leaf as mine\n\n__all__ = ['mine']\n"},
+        "[app]",
+        "import app; RESULT = app.mine.helper()",
+    ),
+    "imported as itself": (
+        {"pkg/__init__.py": "", "app.py": "from pkg import leaf as leaf\n\n__all__ = ('leaf',)\n"},
+        "[app]",
+        "import app; RESULT = app.leaf.helper()",
+    ),
+    "__all__ of a package": (
+        {"pkg/__init__.py": "__all__ = ['leaf']\n"}, "[pkg]", "from pkg import *; RESULT = leaf.helper()"
+    ),
+    "__all__ that grows": (
+        {"pkg/__init__.py": "from plat import is_hip\n\n__all__ = ['leaf']\nif is_hip():\n    __all__ += ['none']\n"},
+        "[pkg]",
+        "from pkg import *; RESULT = leaf.helper()",
+    ),
+    "a star": (
+        {"pkg/__init__.py": "__all__ = ['leaf']\n", "app.py": "from pkg import *\n"},
+        "[app]",
+        "import app; RESULT = app.leaf.helper()",
+    ),
+    "a star of a star": (
+        {"pkg/__init__.py": "__all__ = ['leaf']\n", "mid.py": "from pkg import *\n", "app.py": "from mid import *\n\n__all__ = ['leaf']\n"},
+        "[app]",
+        "from app import *; RESULT = leaf.helper()",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HANDED)
+def test_a_module_that_a_root_hands_out(name: str, tmp_path: Path) -> None:
+    files, roots, driver = HANDED[name]
+    rules = ROOTS.format(roots=roots)
+    assert same_behaviour(prune({**files, "pkg/leaf.py": LEAF}, rules=rules), driver)["result"] == "1"
+    case = Case(tmp_path, {**files, "pkg/leaf.py": LEAF}, rules)
+    assert "only_hip" not in case.text("pkg/leaf.py")
+    assert "fold" in case.wrong("pkg/leaf.py", "def helper():\n    return 1\n", "")
+
+
+@pytest.mark.parametrize("use", ["import mid\n", "def start():\n    import mid\n\n\nstart()\n"])
+@pytest.mark.parametrize("exports", ["__all__ = ['leaf']\n", "__all__ = ('leaf', 'bound')\nbound = 1\n"])
+def test_what_a_star_loads(use: str, exports: str, tmp_path: Path) -> None:
+    files = {
+        "app.py": "import reg\n" + use + "\n\ndef f():\n    return reg.SEEN\n",
+        "reg.py": "SEEN = []\n",
+        "mid.py": "from pkg import *\n",
+        "pkg/__init__.py": exports,
+        "pkg/leaf.py": "import reg\n\nreg.SEEN.append(1)\n",
+        "pkg/bound.py": "import reg\n\nreg.SEEN.append(2)\n",  # a name that the package binds loads nothing
+    }
+    rules = ROOTS.format(roots="[app]")
+    assert same_behaviour(prune(files, rules=rules), "import app; RESULT = app.f()")["result"] == "[1]"
+    case = Case(tmp_path, files, rules)
+    assert not (case.out / "pkg/bound.py").exists()
+    assert case.judged({"mid.py": "", "pkg/leaf.py": None, "pkg/__init__.py": None})
