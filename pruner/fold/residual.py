@@ -244,7 +244,7 @@ class Walker:
             if end & (LEAVES | RAISES):
                 rest = block[index + 1 :]
                 # A module that raises has none of what follows; who imports that inside a `try` names it all the same.
-                if end & FOLDED and rest and self.local.stack:
+                if end & FOLDED and rest and (self.local.stack or self.trying):
                     self._cut(rest, self._origin_of(stmt))
                 else:
                     for later in rest:  # dead upstream already: not ours to remove

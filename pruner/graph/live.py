@@ -722,17 +722,15 @@ class Marker:
         """(module, name, position) that the star imports of a module may bring, submodules that an ``__all__`` names included."""
         state = self.state(module)
         found = []
-        for item in state.items if state is not None else ():
-            target = (
-                self.table.absolute(state.summary, item.stmt[3], item.stmt[4]) if state and item.kind == "star" else ""
-            )
+        for item in [i for i in state.items if i.kind == "star"] if state is not None else ():
+            assert state is not None
+            target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
             source = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
-            names = (
-                [*source.names, *sorted(exported_words(source.summary) - source.names.keys())]
-                if source is not None
-                else []
-            )
-            found += [(target, name, item.stmt[1]) for name in names if self.world.exports(target, name)]
+            if source is not None:
+                words = exported_words(source.summary) - source.names.keys()
+                inner = [w for w in sorted(words) if not self.drops.module(f"{target}.{w}")]
+                names = [name for name in (*source.names, *inner) if self.world.exports(target, name)]
+                found += [(target, name, item.stmt[1]) for name in names]
         return found
 
     def loaded_in(self, module: str) -> set[str]:
