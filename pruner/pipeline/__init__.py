@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,10 @@ def __getattr__(name: str) -> Any:
     """A question to the last run needs none of the engine: what runs is imported when it is asked for."""
     if name not in __all__:
         raise AttributeError(name)
-    # Importing the module ``run`` puts it where the function belongs: all names are set, once.
+    import_module(next(home for home, names in _HOMES.items() if name in names))
+    # Importing the module ``run``, also by another one, puts it where the function belongs.
     for home, names in _HOMES.items():
-        module = import_module(home)
-        globals().update({known: getattr(module, known) for known in names})
+        module = sys.modules.get(home)
+        if module is not None:
+            globals().update({known: getattr(module, known) for known in names})
     return globals()[name]

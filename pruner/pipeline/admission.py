@@ -99,8 +99,9 @@ class _Tree:
     def written_out(self, watch: Watch) -> bool:
         """Is the name of the attribute a text somewhere in kept code?"""
         if watch.name not in self.texts_of:
-            said = re.compile(rb"[\"']%s[\"']" % re.escape(watch.name.encode()))
-            self.texts_of[watch.name] = any(said.search(data) is not None for _, data in self.texts)
+            name = watch.name.encode()
+            quoted = [first + name + last for first in (b"'", b'"') for last in (b"'", b'"')]
+            self.texts_of[watch.name] = any(text in data for _, data in self.texts for text in quoted)
         return self.texts_of[watch.name]
 
     def removed(self, path: str, site: Site) -> bool:

@@ -11,10 +11,8 @@ from pruner.pipeline.load import module_paths
 from pruner.report.paths import RuleFiles
 from pruner.verify import capabilities as table
 from pruner.verify.catalogue import Catalogue
-from pruner.verify.effects import Effects
 from pruner.verify.rules import read_rules
 from pruner.verify.tree import Tree
-from pruner.verify.world import World
 
 
 def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path] = ()) -> tuple[Catalogue, Catalogue]:
@@ -26,6 +24,9 @@ def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path] = ())
 
     truth = None
     if rules:
+        from pruner.verify.effects import Effects  # here: a process beside the run asks, which imports it by itself
+        from pruner.verify.world import World
+
         stated = read_rules(rules, snapshot.origin.version)
         truth = Effects(World(Tree(snapshot.root, snapshot.python_root), stated)).decided
     up = Catalogue(paths, snapshot.read, truth=truth)

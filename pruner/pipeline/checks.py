@@ -13,14 +13,11 @@ from pruner import verify
 from pruner.errors import cannot
 from pruner.model import Snapshot, Verdict
 from pruner.pipeline import stored
-from pruner.pipeline.answers import Answers
 from pruner.pipeline.collector import collector_paused
-from pruner.pipeline.explained import Explained
 from pruner.pipeline.overlay import judge, read_overlay, same, take_off
 from pruner.pipeline.remembered import read_policy
-from pruner.pipeline.trace import opened
 from pruner.source import default_cache, open_snapshot
-from pruner.verify import behaviour, peers
+from pruner.verify import behaviour
 
 RULES = Path("rules/cuda_only.yaml")
 # Checks that a command of their own runs.
@@ -139,6 +136,11 @@ def peer_verdict(options: PeerOptions) -> Verdict:
     Raises PruneError when a tree cannot be read, or the reports are those of another run. Without reports no
     difference is explained, and the verdict says so.
     """
+    from pruner.pipeline.answers import Answers  # here: an ordinary run asks this module for a list only
+    from pruner.pipeline.explained import Explained
+    from pruner.pipeline.trace import opened
+    from pruner.verify import peers
+
     cache = options.cache or default_cache()
     snapshot = open_snapshot(options.upstream, cache)
     below = snapshot.python_root or "."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import marshal
 import multiprocessing
 import os
 import threading
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot, import_path
-from pruner.model.ir import imports_in
+from pruner.model.ir import Block, imports_in
 from pruner.pipeline.ahead import step_back
 from pruner.scan import summary as scan
 from pruner.scan.summary import Summary
@@ -29,6 +30,11 @@ Lowered = tuple[bytes, str, int]  # (marshalled form, status, lines) of one file
 
 def lower_file(path: Path) -> Lowered:
     """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
+    return _lower(path)[0]
+
+
+def _lower(path: Path) -> tuple[Lowered, Block | None]:
+    """A lowered file, with its statements where this Python reads them."""
     data = path.read_bytes()
     lines = data.count(b"\n")
     other = False
@@ -36,7 +42,8 @@ def lower_file(path: Path) -> Lowered:
         other = tokenize.detect_encoding(io.BytesIO(data).readline)[0] not in ("utf-8", "utf-8-sig")
         if other:
             raise ValueError(_ENCODING)  # ast counts bytes of another text than the file's
-        return scan.lower(data), "", lines
+        body = scan.lowered_body(data)
+        return (marshal.dumps(body), "", lines), body
     except (SyntaxError, ValueError, KeyError) as error:  # KeyError: a statement that this Python does not know
         message = str(error)
     except (RecursionError, MemoryError):  # what the parser raises for `not not not ...`, and without a text
@@ -45,14 +52,16 @@ def lower_file(path: Path) -> Lowered:
 
     form = lower_apart(data)
     if form is None:
-        return lower_broken(data), message, lines
-    return form, message if other else "newer", lines
+        return (lower_broken(data), message, lines), None
+    return (form, message if other else "newer", lines), None
 
 
 def _lower_ahead(path: Path, module: str, package: bool) -> tuple[Lowered, list[str]]:
     """A lowered file with the modules that it may import, for the workers."""
-    row = lower_file(path)
-    return row, _imports(scan.build(path.name, module, package, row[0], row[2])) if row[0] else []
+    row, body = _lower(path)
+    if body is None:
+        body = marshal.loads(row[0]) if row[0] else ()
+    return row, _imports(Summary("", module, package, body, row[2]))
 
 
 class Loader:

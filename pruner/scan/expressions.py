@@ -328,7 +328,12 @@ def _binding_lines(data: bytes) -> list[int]:
         return []
     if b"\r" in data:  # also a lone carriage return ends a line to Python
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return [number for number, line in enumerate(data.split(b"\n"), 1) if _BINDING.search(line)]
+    found: list[int] = []
+    line, here = 1, 0
+    for place in _BINDING.finditer(data):
+        line, here = line + data.count(b"\n", here, place.start()), place.start()
+        found.append(line)
+    return found
 
 
 def _repr(value: object) -> str:

@@ -75,10 +75,15 @@ class Summary:
 
 def lower(data: bytes) -> bytes:
     """Lower a file to marshalled form. Raises SyntaxError, ValueError, RecursionError, KeyError."""
+    return marshal.dumps(lowered_body(data))
+
+
+def lowered_body(data: bytes) -> Block:
+    """The lowered statements of a file. Raises as :func:`lower` does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(data)
-    return marshal.dumps(StatementLowering(data).block(tree.body))
+    return StatementLowering(data).block(tree.body)
 
 
 def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:

@@ -20,14 +20,16 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pruner.errors import PruneError
 from pruner.model import Verdict
 from pruner.verify.discard import Counted, take_counts
-from pruner.verify.driver import Ready, make_ready, run
 from pruner.verify.rules import take_read
 from pruner.verify.workers import die_with
+
+if TYPE_CHECKING:
+    from pruner.verify.driver import Ready
 
 
 class Early:
@@ -95,6 +97,8 @@ class Early:
 def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
     """Read modules while there is nothing to be heard, until a run is asked for."""
     gc.disable()  # nothing here is garbage before the run ends
+    from pruner.verify.driver import make_ready, run  # here: the run itself needs none of it
+
     ready: Ready | None = None
     waiting: deque[str] = deque()
     while True:

@@ -47,13 +47,14 @@ class Guarding:
         work = _File(path)
         if tree is None:
             return [], 0, ()
-        problems = [*work.run(tree, wanted), *self._uses(path, tree)]
+        nodes = [node for node in walk(tree) if isinstance(node, ast.Call | ast.Name | ast.Import | ast.ImportFrom)]
+        problems = [*work.run(tree, wanted, nodes), *self._uses(path, nodes)]
         return problems, work.count, tuple(work.keys)
 
-    def _uses(self, path: str, tree: ast.Module) -> Iterator[str]:
+    def _uses(self, path: str, nodes: Sequence[ast.AST]) -> Iterator[str]:
         """The name of the module stands for that module, and only its functions are called, with what they take."""
         heads: set[int] = set()  # of calls: the name before the dot
-        for node in walk(tree):
+        for node in nodes:
             line = getattr(node, "lineno", 0)
             if isinstance(node, ast.Import | ast.ImportFrom):
                 bound = [alias for alias in node.names if GUARD in (alias.asname, alias.name.rpartition(".")[2])]
@@ -110,17 +111,18 @@ class _File:
         self.count = 0
         self.keys: set[str] = set()
 
-    def run(self, tree: ast.Module, wanted: Sequence[tuple[str, Guarded]]) -> Iterator[str]:
-        """Its problems."""
+    def run(self, tree: ast.Module, wanted: Sequence[tuple[str, Guarded]], nodes: Sequence[ast.AST]) -> Iterator[str]:
+        """Its problems. ``nodes``: the calls of the tree, among others."""
         seen: set[int] = set()
         for name, node in _functions(tree) if wanted else ():
             for function, guard in wanted:
                 if function == name:
                     yield from self._function(node, guard, seen)
-        for part in walk(tree):
-            if isinstance(part, ast.Call) and (row := _call(part)) is not None:
-                self.keys.add(row[1])
-            if isinstance(part, ast.Call) and _call(part) and id(part) not in seen:
+        for part in nodes:
+            if not isinstance(part, ast.Call) or (row := _call(part)) is None:
+                continue
+            self.keys.add(row[1])
+            if id(part) not in seen:
                 yield f"{self.path}:{part.lineno}: this guard call is stated by no rule for this place"
 
     def _function(self, node: _Function, guard: Guarded, seen: set[int]) -> Iterator[str]:

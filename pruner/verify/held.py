@@ -19,12 +19,13 @@ Lookup = tuple[int, str, str]
 Or "caller", and the definition that reads any global of who calls it."""
 
 _WORDS = re.compile(rb"\bsys\b[^\n]*\bmodules\b|\bgetmodule\b|\bf_globals\b|\b__globals__\b|\b__module__\b")
+_MARKS = (b"modules", b"getmodule", b"f_globals", b"__globals__", b"__module__")  # a plain search is over in no time
 _ASKING = ("get", "pop", "setdefault", "__getitem__")
 
 
 def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
     """Where a file finds modules that it does not import: ``sys.modules``, ``getmodule``, ``__globals__``."""
-    if _WORDS.search(data) is None:
+    if not any(mark in data for mark in _MARKS) or _WORDS.search(data) is None:
         return []
     table, finders = _aliases(tree)
     found: list[Lookup] = []

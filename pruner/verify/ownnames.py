@@ -10,7 +10,8 @@ import re
 
 from pruner.verify.nodes import walk
 
-_SIGNS = re.compile(rb"globals|vars|locals|exec|modules")
+# A dictionary is called for, or `modules[...]`; "execute", `nn.modules` and the like are in every third file.
+_SIGNS = re.compile(rb"\b(?:globals|vars|locals|exec)\b|\bmodules\s*[\[#\\]")
 _NAMES = re.compile(r"[^\W\d]\w*")
 _KEYED = frozenset({"setdefault", "pop", "__setitem__", "__delitem__"})
 

@@ -5,6 +5,7 @@ A keep wins over a drop, a drop wins over a root.
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -22,7 +23,8 @@ class Ruled:
         self.drop_paths = [text[5:].strip() for _, text in stated.drops if text.startswith("path:")]
         plain = [text for _, text in stated.drops if not text.startswith("path:")]
         self.drop_exact = {text for text in plain if "[" not in text and "*" not in text}
-        self.drop_globs = [text for text in plain if "[" not in text and "*" in text and ":" not in text]
+        globs = [text for text in plain if "[" not in text and "*" in text and ":" not in text]
+        self.drop_globs = [(re.split(r"[*?]", text, maxsplit=1)[0].rstrip("."), text) for text in globs]
         self.drop_symbols = [text for text in plain if "[" not in text and "*" in text and ":" in text]
         self.drop_entries = _entries(stated.drops)
         self.keep_entries = _entries(stated.keeps)
@@ -43,7 +45,9 @@ class Ruled:
     def drops_module(self, module: str, path: str = "") -> bool:
         """Does a drop rule name this module or its file?"""
         if module not in self._modules:
-            self._modules[module] = module in self.drop_exact or any(covers(text, module) for text in self.drop_globs)
+            self._modules[module] = module in self.drop_exact or any(
+                covers(text, module) for start, text in self.drop_globs if module.startswith(start)
+            )
         return self._modules[module] or (bool(path) and any(fnmatchcase(path, glob) for glob in self.drop_paths))
 
     def drops_symbol(self, module: str, name: str) -> bool:
