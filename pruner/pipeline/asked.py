@@ -20,7 +20,7 @@ from pruner.pipeline.served import Companions, alike
 from pruner.pipeline.targets import drops_of
 from pruner.pipeline.without import of_entry, of_module, of_subject
 from pruner.verify.catalogue import Catalogue
-from pruner.verify.entries import Entry, statements
+from pruner.verify.entries import Entry, definitions
 
 Gone = tuple[str, str, list[str]]  # the rule, what to add to the rules, what to lift
 
@@ -237,14 +237,18 @@ class Needs:
     def of(self, entry: Entry, module: str = "") -> list[str]:
         """Dropped modules that an entry's value, or a dropped module, imports, and what those import by the same rule.
 
-        Not further: auto-round's module names Ascend's kernels under a test that is false here anyway.
+        Not further: auto-round's module names Ascend's kernels under a test that is false here anyway. Nor what stands
+        under a test that the facts decide against: ``if is_npu(): from pkg.npu import Backend``.
         """
         dropped = self._drops.modules
         queue = [(module, dropped[module])] if module in dropped else []
         if entry.node is not None:
             home = self._owner.get(entry.path, "")
             wanted = [t for t, bound in self._of_module(home) if bound in entry.names]
-            wanted += [t for t, _ in _imports(home, self._up, statements(entry.node))]
+            tree = self._up.tree(home)
+            named = [part for part in definitions(tree) if part.name in entry.names] if tree is not None else []
+            for part in (entry.node, *named):  # {"slow": slow}, where `def slow` imports when it is called
+                wanted += [t for t, _ in _imports(home, self._up, self._up.live(home, part))]
             queue += [(t, dropped[t]) for t in wanted if t in dropped]
         found: set[str] = set()
         while queue:
@@ -258,7 +262,7 @@ class Needs:
     def _of_module(self, module: str) -> list[tuple[str, str]]:
         if module not in self._imports:
             tree = self._up.tree(module)
-            self._imports[module] = list(_imports(module, self._up, statements(tree) if tree else ()))
+            self._imports[module] = list(_imports(module, self._up, self._up.live(module, tree) if tree else ()))
         return self._imports[module]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from pruner.verify.entries import (
     Entry,
@@ -71,6 +71,17 @@ class Catalogue:
     def holds(self, module: str, data: bytes) -> bool:
         """Whether this tree's module has these bytes."""
         return module in self.paths and self._read(self.paths[module][0]) == data
+
+    def live(self, module: str, node: ast.AST) -> Iterator[ast.AST]:
+        """A node of the module and the statements below it, without those under tests that are decided against."""
+        stack: list[ast.AST] = [node]
+        while stack:
+            part = stack.pop()
+            yield part
+            value = self._truth(module, part.test) if self._truth is not None and isinstance(part, ast.If) else None
+            skipped = {True: "orelse", False: "body", None: ""}[value]
+            for field in ("body", "handlers", "orelse", "finalbody", "cases"):
+                stack += getattr(part, field, ()) if field != skipped else ()
 
     def text(self, module: str) -> str:
         """The text of a module; "" when it is gone."""

@@ -309,6 +309,36 @@ rules:
     return prune({"app.py": body}, rules=rules, plat=False)
 
 
+def test_what_would_be_kept_is_not_what_other_hosts_load(tmp_path: Path) -> None:
+    """``if is_hip(): from app.hip import run`` in what a choice runs: the advice kept another vendor's modules."""
+    files = {
+        "plat.py": "def is_hip():\n    return False\n",
+        "app/__init__.py": "",
+        "app/hip.py": "def run():\n    return 'hip'\n",
+        "app/own.py": "def run():\n    return 'own'\n",
+        "app/serve.py": (
+            "from plat import is_hip\n\n\ndef slow():\n    if is_hip():\n        from app.hip import run\n    else:\n"
+            "        from app.own import run\n    return run()\n\n\nTABLE = {'fast': len, 'slow': slow}\n\n\ndef serve(x):\n    return TABLE[x]()\n"
+        ),
+    }
+    rules = """\
+rules:
+  - {id: root, because: So., root: [app.serve]}
+  - {id: hip, because: So., assume: {plat.is_hip(): false}}
+  - {id: code, because: So., drop: [app.hip, app.own]}
+  - {id: slow, because: So., drop: ["app.serve.TABLE[slow]"]}
+  - {id: own, because: So., guard: {at: "app.serve:serve", of: x, ask: {.: {tables: app.serve.TABLE}}}}
+"""
+    code, tree, done = written(tmp_path, files, rules, "step0")
+    assert code == 0, done.findings or done.document["verdicts"]
+    ask = [sys.executable, "-c", "from app.serve import serve; print(serve('slow'))"]
+    said = subprocess.run(ask, cwd=tree, capture_output=True, text=True, check=False).stderr
+    assert 'keep: ["app.serve.TABLE[slow]", app.own]`' in said, said
+    code, tree, done = written(tmp_path, files, advised(said, 1), "step1")
+    assert code == 0, done.findings or done.document["verdicts"]
+    assert subprocess.run(ask, cwd=tree, capture_output=True, text=True, check=True).stdout == "own\n"
+
+
 KINDS = "import enum\n\n\nclass Text(str, enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Plain(enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Number(enum.IntEnum):\n    A = 1\n    B = 2\n\n\n"
 ASKED = [  # what may be asked, what is asked for, and is it refused?
     ("{values: [a, 1]}", "'a'", False),

@@ -298,6 +298,26 @@ FOREIGN = {  # an entry, and the names that rules of its vendor begin with
 }
 
 
+BARE = {
+    "sglang.srt.server_args.SAMPLING_BACKEND_CHOICES[token_oracle]": {"deepseek.drop.canary", "deepseek.family.canary"},
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[dsv4]": {
+        "deepseek.v4.parts",
+        "deepseek.v4.pieces",
+        "deepseek.drop.sliding-window",
+    },
+    "sglang.srt.server_args.ATTENTION_BACKEND_CHOICES[compressed]": {"deepseek.v4.parts", "deepseek.v4.pieces"},
+    "sglang.srt.server_args.QUANTIZATION_CHOICES[humming]": {"deepseek.family.experts", "deepseek.drop.quantization"},
+}
+
+
+@pytest.mark.parametrize("entry", BARE)
+def test_a_choice_is_left_without_what_serves_it(entry: str) -> None:
+    """The choice alone came back, and nothing that it chooses."""
+    policy = load([HERE.parent / "rules" / "cuda_only.yaml"])
+    table, _, key = entry.rstrip("]").partition("[")
+    assert set(of_entry(policy, table, key)) >= BARE[entry]
+
+
 @pytest.mark.parametrize("module", MODELS)
 def test_a_model_is_left_without_what_its_facts_fold(module: str) -> None:
     """It was kept in one step and refused at its start by a fact, whose rule was another step."""
