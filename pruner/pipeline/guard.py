@@ -159,28 +159,43 @@ def _refusal(label, value, allowed, domain, rule):
     if allowed is not None:
         if _among(value, allowed):
             return ""
-        return (
-            f"{label} is {value!r}, and this build assumes {_say(allowed)} ({_place(rule)}); to have it, put "
-            f"`lift: [{domain or rule}]` into your rule file and build again"
-        )
-    gone = GONE.get(domain, {})
-    found = next((gone[key] for key in _keys(value) if key in gone), None)
-    what = f"{label} {value!r} was removed from this build"
-    if found is None and "*" in gone:
-        found = gone["*"]
-        what = f"this build was made without what processes {label}"
+        what = f"{label} is {value!r}, and this build assumes {_say(allowed)}"
+        return _wider(what, rule, label, value, _gone(label, value), (domain or rule).split(", "))
+    found = _gone_of(domain, value)
     if found is None:
         return ""
-    advice = [f"add {found[1]}"] if found[1] else []
-    if lifted := sorted({*found[2], *_others(label, value)}):
+    what = f"{label} {value!r} was removed from this build"
+    if found is GONE[domain].get("*"):
+        what = f"this build was made without what processes {label}"
+    return _wider(what, found[0], label, value, found, ())
+
+
+def _wider(what, rule, label, value, found, lifted):
+    """The sentence, with all that brings the value back: what widens one guard alone is refused by the next."""
+    advice = [f"add {found[1]}"] if found and found[1] else []
+    lifted = sorted({*lifted, *(found[2] if found else ()), *_others(label, value)})
+    if lifted:
         advice.append(f"put `lift: [{', '.join(lifted)}]` into your rule file")
-    return f"{what} ({_place(found[0])}); to have it, {', '.join(advice)} and build again"
+    return f"{what} ({_place(rule)}); to have it, {', '.join(advice)} and build again"
+
+
+def _gone(label, value):
+    """What is said of the value where tables or packages are asked for it under the same name."""
+    if value is None:
+        return None
+    domains = [row[3] for guard in GUARDS.values() for row in guard[3] if row[1] == label and row[2] is None]
+    return next((found for found in (_gone_of(domain, value) for domain in domains) if found), None)
+
+
+def _gone_of(domain, value):
+    gone = GONE.get(domain, {})
+    return next((gone[key] for key in _keys(value) if key in gone), gone.get("*"))
 
 
 def _others(label, value):
-    """Rules whose facts refuse the same value elsewhere: what widens one guard alone is refused by the next."""
+    """Rules whose facts refuse the same value elsewhere."""
     rows = [row for guard in GUARDS.values() for row in guard[3] if row[1] == label and row[2] is not None]
-    return list(dict.fromkeys(row[4] for row in rows if not _among(value, row[2])))
+    return [name for row in rows if not _among(value, row[2]) for name in (row[3] or row[4]).split(", ")]
 
 
 def _among(value, allowed):

@@ -387,3 +387,23 @@ def test_a_value_that_two_rules_exclude_comes_back_in_one_step() -> None:
     )
     said, after = widened(files, rules, "import app\nRESULT = app.serve('slow')")
     assert "`lift: [d, e]`" in said and after["result"] == "1"
+
+
+@pytest.mark.parametrize("first", ["fact", "table"])
+def test_a_value_that_a_fact_and_a_table_exclude_comes_back_in_one_step(first: str) -> None:
+    """The fact's refusal said to lift it, and the next start was refused by the table."""
+    files = {
+        "app.py": "KINDS = ['fast', 'slow']\n\n\nclass Args:\n    def __init__(self, k):\n        self.k = k\n\n\n"
+        "def serve(k):\n    return 1 if Args(k).k == 'slow' else 2, k in KINDS\n"
+    }
+    asks = {"fact": "k: {fact: app.Args.k}", "table": "k: {tables: app.KINDS}"}
+    rows = "".join(
+        f"  - {{id: own.{name}, because: So., guard: {{at: 'app:Args.__init__', where: after, of: self, ask: {{{ask}}}}}}}\n"
+        for name, ask in sorted(asks.items(), key=lambda row: row[0] != first)
+    )
+    rules = (
+        "rules:\n  - {id: root, because: So., root: [app]}\n  - {id: d, because: So., assume: {app.Args.k: [fast]}}\n"
+        f"  - {{id: e, because: So., drop: ['app.KINDS[slow]']}}\n{rows}"
+    )
+    said, after = widened(files, rules, "import app\nRESULT = app.serve('slow')")
+    assert "`lift: [d]`" in said and 'keep: ["app.KINDS[slow]"]' in said and after["result"] == "(1, True)", said
