@@ -149,7 +149,7 @@ class ModuleWalker(Walker):
 
     def _e(self, s: Stmt) -> int:
         if self._top and s[3][0] in ("n", "k"):
-            rule = self._registered(s[3])
+            rule = self._registered(s[3], s[1])
             if rule:
                 self.unit.decisions[s[1]] = Decision("cut", frozenset({rule}))
                 return 0
@@ -247,7 +247,7 @@ class ModuleWalker(Walker):
     def _definition(self, s: Stmt, item: Item, why: str) -> None:
         # A rule that names the definition takes it with what its decorators would have done.
         item.dropped = self.drops.symbols.get((self.module, s[3]), "")
-        taken = [self._registered(decorator) for decorator in s[4]] if self.drops.entries else []
+        taken = [self._registered(decorator, s[1]) for decorator in s[4]] if self.drops.entries else []
         if any(taken) and not item.dropped:
             item.dropped = self._sole(s, taken)
         if why and not item.dropped:
@@ -271,15 +271,29 @@ class ModuleWalker(Walker):
         )
         return ""
 
-    def _registered(self, e: Expr) -> str:
-        """Rule id when the call registers under a key that a rule drops."""
+    def _registered(self, e: Expr, pos: int) -> str:
+        """Rule id when the call registers under a key that a rule drops, and stores nowhere else."""
         if not self.drops.entries:
             return ""
         for table, key in _registrations(self.program, self.module, e):
             rule = self.drops.entry(table, key)
-            if rule:
+            others = sorted(self._also(e, table)) if rule else []
+            if others:
+                why = f"is registered by what stores into {others[0]} as well"
+                advice = f"drop {self._callee(e)}[{key}] in its place if all of that may go, or keep this one"
+                self.unit.refused.append(Refused(pos, rule, f"{table}[{key}]", why, advice))
+            elif rule:
                 return rule
         return ""
+
+    def _also(self, e: Expr, table: str) -> set[str]:
+        """Other tables that the registering function fills, under something else than the key: ``NAMES[cls.__name__] = key``."""
+        rows = registry_tables(self.program, self._callee(e))
+        if table not in {name for name, _, _ in rows}:
+            return set()  # the rule names the function itself
+        keyed = {name for name, parameter, _ in rows if parameter}
+        others = {name for name, _, _ in rows} - keyed - {table}
+        return {name for name in others if not (table.startswith(f"{name}.") or name.startswith(f"{table}."))}
 
     def _decorated(self, decorators: tuple[Expr, ...]) -> str:
         return decorated(self.program, self.module, decorators)

@@ -451,6 +451,59 @@ def test_what_is_registered_under_a_kept_key_too_stays(text: str, tmp_path: Path
     assert "fold" in judged(both, tmp_path, "registry.TABLE[hip]")
 
 
+TWICE = """\
+TABLE, NAMES, ORDER = {{}}, {{}}, []
+
+
+def register(name):
+    def wrap(f):
+        TABLE[name] = f
+        {more}
+        return f
+
+    return wrap
+
+
+@register("hip")
+def hip():
+    return 1
+
+
+@register("cuda")
+def cuda():
+    return 2
+
+
+def f():
+    return sorted(TABLE), sorted(NAMES), ORDER
+"""
+ALSO = {  # what else the function does, and the other table that the finding names
+    "NAMES[f.__name__] = name": "app.NAMES",
+    "NAMES.setdefault(f.__name__, name)": "app.NAMES",
+    "ORDER.append(f.__name__)": "app.ORDER",
+    "NAMES[name] = 1": "",
+    "ORDER.append(name)": "",
+    "f.name = name": "",
+    "assert TABLE": "",
+}
+
+
+@pytest.mark.parametrize("more", ALSO)
+def test_what_a_registering_function_stores_elsewhere_as_well(more: str, tmp_path: Path) -> None:
+    """What another table has under another name went with the entry that the rule names."""
+    other = ALSO[more]
+    files = {"app.py": TWICE.format(more=more)}
+    alone = prune(files, drop=["app.TABLE[hip]"])
+    assert alone.findings == (["PR243"] if other else []) and ("def hip" in alone["app.py"]) == bool(other)
+    if other:
+        (found,) = alone.outcome.findings
+        assert f"stores into {other} as well" in found.text and "drop app.register[hip] in its place" in found.advice
+        same_behaviour(alone, "import app\nRESULT = app.f()")
+        whole = prune(files, drop=["app.register[hip]"])
+        assert whole.findings == [] and "def hip" not in whole["app.py"]
+        assert judged(whole, tmp_path, "app.register[hip]", '["app"]') == {}
+
+
 # -- refusals -------------------------------------------------------------------------------------------------------
 
 SERVER = {
