@@ -362,9 +362,10 @@ class StatementEditor:
             if part is not None:
                 self.expr.visit(part)
         outer, self.function = self.function, node
+        around, self._class = self._class, None
         self.suite(node.body, node)
         self.calls.function(node, self.block_end(node.body[-1]))
-        self.function = outer
+        self.function, self._class = outer, around
         return True
 
     _AsyncFunctionDef = _FunctionDef
@@ -377,8 +378,12 @@ class StatementEditor:
     def _ClassDef(self, node: ast.ClassDef) -> bool:
         for part in [*node.decorator_list, *node.bases, *node.keywords]:
             self.expr.visit(part)
+        outer, self._class = self._class, node
         self.suite(node.body, node)
+        self._class = outer
         return True
+
+    _class: ast.ClassDef | None = None  # the class around, inside the function around
 
     def _For(self, node: Any) -> bool:
         self.expr.visit(node.target)
@@ -724,7 +729,8 @@ class StatementEditor:
 
     def _hoisted(self, body: Sequence[ast.stmt]) -> list[bytes]:
         """The statements that the rest of the function needs, as one line, or none."""
-        if self.function is None:
+        scope = self._class or self.function
+        if scope is None:
             return []
         found: list[tuple[int, bytes]] = []
         inside = {id(n) for stmt in body for n in ast.walk(stmt)}
@@ -732,7 +738,7 @@ class StatementEditor:
             for inner in _own(stmt):
                 if isinstance(inner, (ast.Global, ast.Nonlocal)):
                     names = set(inner.names)
-                    if any(id(n) not in inside and names & _named(n) for n in ast.walk(self.function)):
+                    if any(id(n) not in inside and names & _named(n) for n in ast.walk(scope)):
                         start = self.text.start(inner)
                         found.append((start, self.text.data[start : self.text.stop(inner)]))
         # On one line: the suite around it may move left, and a second line would keep its old white space.

@@ -219,6 +219,14 @@ class Comparison(Absences):
         inner_other.twin = inner
         self._pair(inner, {n for n in inner.bound - inner_other.bound if self._bound_live(n, inner)})
         if isinstance(up, ast.ClassDef):
+            declared = inner.globals ^ inner_other.globals | inner.nonlocals ^ inner_other.nonlocals
+            self._moved(
+                up,
+                out,
+                declared & inner_other.names.bindings.keys() if inner_other.names else set(),
+                inner,
+                inner_other,
+            )
             outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
             self._suite(up.body, out.body, inner, inner_other, "class")
             self.prefix = outer
@@ -230,16 +238,20 @@ class Comparison(Absences):
         moved.discard(GUARD)
         # A store counts as well as a read: without ``global`` it no longer reaches the module.
         seen = reads(out, inner_other, self._build) | inner_other.bound if moved else set()
-        for name in sorted(moved & seen):
+        self._moved(up, out, moved & seen, inner, inner_other)
+        outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
+        self._suite(up.body, out.body, inner, inner_other, "function")
+        self.prefix = outer
+
+    def _moved(self, up: Definition, out: Definition, names: set[str], inner: Scope, inner_other: Scope) -> None:
+        """No name belongs to another scope now."""
+        for name in sorted(names):
             if _home(name, inner) != _home(name, inner_other):
                 self._problem(
                     up.lineno,
                     out.lineno,
                     f"{name!r} in {up.name} is {_home(name, inner_other)} now; it was {_home(name, inner)}",
                 )
-        outer, self.prefix = self.prefix, f"{self.prefix}{up.name}."
-        self._suite(up.body, out.body, inner, inner_other, "function")
-        self.prefix = outer
 
     def _fewer_choices(self, up: Definition, out: Definition, scope: Scope, other: Scope) -> bool:
         """Is all that differs in a signature that annotations lost choices which rules drop?"""

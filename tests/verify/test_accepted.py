@@ -201,7 +201,7 @@ def bound_again(place: str) -> str:
 
 
 def declared() -> str:
-    """``global`` and ``nonlocal`` in what goes, for a name that what stays binds in every way."""
+    """``global`` and ``nonlocal`` in what goes, of functions and classes, for a name that what stays binds in every way."""
     binds = (
         "NAME = 2",
         "def NAME():\n    return 3",
@@ -244,6 +244,10 @@ def declared() -> str:
         rows.append(
             f"def h{number}(r=0):\n{body}\n\n\nprint(h{number}())\n".replace("NAME", "n").replace("WORD", "nonlocal")
         )
+        name = f"k{number}"
+        told = f"\n\nprint({name!r} in globals() and type({name}).__name__, hasattr(C{number}, {name!r}))\n"
+        body = indent(f"{place}\n{bind}", "    ").replace("NAME", name).replace("WORD", "global")
+        rows.append(f"r = 0\n{name} = 0\n\n\nclass C{number}:\n{body}\n{told}")
     return (
         "from contextlib import nullcontext\nfrom plat import arch, is_cuda, is_hip\n\n"
         + "\n\n".join(rows)
