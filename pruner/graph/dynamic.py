@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from pruner.graph.live import Marker
 
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__", "importlib.util.find_spec", "runpy.run_module")
+_OF_PACKAGES = ("files", "path", "open_text", "open_binary", "read_text", "read_binary", "is_resource", "contents")
+_NAMED = frozenset({"pkgutil.get_data", "pkgutil.resolve_name", *(f"importlib.resources.{n}" for n in _OF_PACKAGES)})
+_LAST = frozenset({*_OF_PACKAGES, "get_data", "resolve_name"})
 _READERS = ("getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller")
 _WORD = re.compile(r"[^\W\d]\w*")
 _WALKERS = ("pkgutil.iter_modules", "pkgutil.walk_packages")
@@ -185,6 +188,9 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _import_call(marker, module, node, e)
         elif name in _WALKERS and e[2]:
             _walk_call(marker, module, node, e[2][0])
+        elif _loads_named(e[1], name) and e[2]:
+            known = _piece(marker, module, e[2][0]) or ""
+            _load_named(marker, node, known.replace("\\", ""))
 
 
 def _unheard(marker: Marker, module: str, found: list[Expr]) -> set[Expr]:
@@ -314,7 +320,7 @@ def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
     if name in ("operator.attrgetter", "operator.methodcaller"):
         texts = [a for a in constants(chain[2][index]) if isinstance(a, str)]
         marker.held.asks(part for text in texts for part in text.split("."))
-    if name not in _IMPORTERS:
+    if name not in _IMPORTERS and not _loads_named(chain, name):
         return
     arguments = [a for a in constants(chain[2][index]) if isinstance(a, str)]
     if not arguments:
@@ -322,6 +328,15 @@ def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
     target = arguments[0]
     if target.startswith("."):
         target = (arguments[1] if len(arguments) > 1 else "") + target
+    _load_named(marker, node, target)
+
+
+def _loads_named(callee: Expr, name: str) -> bool:
+    """``importlib.resources.files("data")``, ``pkgutil.get_data("data", "x.txt")``: a package that is named alone."""
+    return name in _NAMED or (callee[0] == "v" and name.rpartition(".")[2] in _LAST)
+
+
+def _load_named(marker: Marker, node: str, target: str) -> None:
     if target in marker.table.paths:
         marker.escape(target, node, 0, private=False)
 

@@ -14,6 +14,11 @@ from pruner.verify.coded import LISTS, LOADERS, RUN, closed, fields, filled, hol
 from pruner.verify.nodes import children, walk
 from pruner.verify.record import DOTTED, GETTERS, PASSED, REFLECTION, SAME, UNSET, Survey
 
+# Of importlib.resources and pkgutil: what is given a package by its name.
+OF_PACKAGES = frozenset(
+    "files path open_text open_binary read_text read_binary is_resource contents get_data resolve_name".split()
+)
+
 
 class Asking:
     """Calls, formats and texts of one file, into its survey."""
@@ -99,6 +104,9 @@ class Asking:
             known = {**self._own(), **self.fixed}  # NAME = "second", bound once
             package = regex(given[0], known) if given else ""
             self.result.loads.append((node.lineno, regex(node.args[0], known), package))
+        elif tail in OF_PACKAGES and node.args:
+            text = regex(node.args[0], {**self._own(), **self.fixed}).replace("\\", "")
+            self.result.named.append((node.lineno, text))
         elif tail in LISTS or (head == "vars" and node.args):
             base = chain_text(node.args[0]) if node.args else ""
             if owner and own_class(node.args[0] if node.args else node):

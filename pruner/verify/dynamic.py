@@ -150,6 +150,13 @@ class Dynamic:
                     if name in gone and not self._ruled(name):
                         self.problems.append(f"{place}: loads modules by a built name that fits {name}, which is gone")
 
+        for line, text in survey.named:
+            name = text.partition(":")[0]
+            if name in self.up.modules:
+                self.reachable.setdefault(name, f"{survey.path}:{line}")
+                if name in gone and not self._ruled(name):
+                    self.problems.append(f"{survey.path}:{line}: names {name}, which is gone")
+
     def _texts(self, survey: Survey, gone: set[str]) -> None:
         """``path = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: somebody may load what the text names."""
         if survey.wrappers and all(

@@ -58,6 +58,7 @@ class Survey:
     open: bool = False  # it may be given any code, which runs among the names of this module
     giving: Giving | None = None  # what objects are given, when a fact on an attribute asks for it
     files: list[tuple[int, str]] = field(default_factory=list)  # line, regex of the path of a Python file
+    named: list[tuple[int, str]] = field(default_factory=list)  # line, text that a reader of package data gets
     loader: bool = False  # it loads files by path
     protocols: dict[str, tuple[bool, frozenset[str], tuple[str, ...]]] = field(default_factory=dict)
     """Protocol -> whether isinstance may be asked of it, its members, its bases as written."""

@@ -45,7 +45,7 @@ def survey(
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
     roots |= RUN
     walker = Walker(result, roots, facts, module)
-    if b"import_module" in data or b"__import__" in data:
+    if any(word in data for word in (b"import_module", b"__import__", b"resources", b"pkgutil")):
         walker.fixed = _fixed(parsed, names, result.rebound)
     walker.walk(parsed)
     result.gets += [(line, base, ".*", False, "dir") for line, base in listings(parsed, data)]
