@@ -818,10 +818,14 @@ class StatementEditor:
             line_start = text.data.rfind(b"\n", 0, start) + 1
             line_stop = text.data.find(b"\n", stop) + 1 or len(text.data)
             tail = text.data[stop:line_stop].strip()
-            alone = not text.data[line_start:start].strip() and (
-                tail in (b"", b",") or tail.lstrip(b", ").startswith(b"#")
-            )
-            if alone and not tail.startswith(b"\\"):
+            rest = tail.lstrip(b", ")
+            alone = not text.data[line_start:start].strip() and (not rest or rest.startswith(b"#"))
+            alone = alone and (
+                tail.startswith(b",") or index == len(elements) - 1
+            )  # else the comma leads the next line
+            # The line above may run on into this one: `from m import a, \\`.
+            continued = text.data[:line_start].rstrip(b"\r\n").endswith(b"\\")
+            if alone and not continued:
                 self.edits.append(Edit(line_start, line_stop, b"", cause))
             elif any(k > index for k in kept):
                 self.edits.append(Edit(start, elements[index + 1][0], b"", cause))

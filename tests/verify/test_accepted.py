@@ -255,6 +255,45 @@ def declared() -> str:
     )
 
 
+LAYOUTS = (
+    "{0}, {1}, {2}",
+    "{0}, \\\n    {1}, \\\n    {2}",
+    "{0}, {1}, \\\n  {2}",
+    "{0}, \\\n {1}, {2}",
+    "\\\n    {0}, \\\n    {1}, {2}",
+    "\\\n    {0} \\\n    , {1} \\\n    , {2}",
+    "(\n    {0},\n    {1},\n    {2},\n)",
+    "({0},  # first\n    {1},  # second\n    {2})  # third",
+    "(\n    {0}, {1},  # two\n    # alone\n    {2}\n)",
+    "(\n    {0}\n    , {1}\n    , {2}\n)",
+)
+
+
+def listed() -> tuple[str, str, str]:
+    """Imports of three names in every layout, of which each choice of names goes: the program, and the two modules."""
+    rows, functions, texts = [], [], []
+    number = 0
+    for layout, choice in itertools.product(LAYOUTS, itertools.product((True, False), repeat=3)):
+        for place, kind in itertools.product(("module", "function", "row"), ("from", "as", "import")):
+            if kind == "import" and "(" in layout:
+                continue
+            names = [f"{letter}{number}" for letter in "abc"]
+            number += 1
+            functions += [f"def {name}():\n    return '{name}'\n" for name in names]
+            shown = [f"{n} as {n}" if kind == "as" else f"texts.{n} as {n}" if kind == "import" else n for n in names]
+            if kind == "import":
+                texts += names
+            line = ("import " if kind == "import" else "from funcs import ") + layout.format(*shown)
+            line = f"x{number} = 1; {line}" if place == "row" else line
+            used = [name for name, kept in zip(names, choice, strict=True) if kept]
+            lost = [name for name in names if name not in used]
+            body = (
+                f"{line}\nif is_hip():\n    print({', '.join(lost)})\nprint({', '.join(f'str({n})[:9]' for n in used)})"
+            )
+            rows.append(f"def g{number}():\n{indent(body, '    ')}\n\n\ng{number}()" if place == "function" else body)
+    return HEAD + "\n\n\n".join(rows) + "\n\nN = 1\n", "\n\n".join(functions), " ".join(texts)
+
+
 def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
     """What the checks say against the output."""
     for name, files in (("in", pruned.before), ("out", pruned.files)):
@@ -265,6 +304,9 @@ def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
     (folder / "facts.yaml").write_text(f'facts: {{{facts}}}\ndefined_in: plat\nroots: ["app:N"]\n')
     rows = run(folder / "in", folder / "out", [], facts_yaml=folder / "facts.yaml", jobs=1)
     return {row.check: row.details for row in rows if row.result == "refuted"}
+
+
+LISTED = listed()
 
 
 @pytest.mark.parametrize(
@@ -278,6 +320,11 @@ def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
             for place in ("module", "function", "class")
         ),
         pytest.param({"app.py": PROBE, "lib.py": HEAD + RAISING}, "", id="a-module-that-raises"),
+        pytest.param(
+            {"app.py": LISTED[0], "funcs.py": LISTED[1], **{f"texts/{name}.py": "" for name in LISTED[2].split()}},
+            "is_hip()",
+            id="listed",
+        ),
         pytest.param({"app.py": declared()}, "is_hip()", id="declared"),
         pytest.param({"app.py": HEAD + ENUMS}, "is_hip()", id="enums"),
         pytest.param({"app.py": HEAD + DELETED}, "is_hip()", id="deleted"),
