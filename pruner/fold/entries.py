@@ -80,7 +80,7 @@ class Entries:
         self._types(note)
         if value is not None and value[0] == "c" and self._out.parts and self._gone(value):
             rule = self._gone(value)
-            self._refuse(rule, written(value), "is the default here", "state another default, or keep the choice")
+            self._refuse(rule, written(value), _DEFAULT, _ANOTHER)
         return self._out
 
     def item(self, s: Stmt) -> tuple[frozenset[str], str] | None:
@@ -129,7 +129,7 @@ class Entries:
             table, key = self.canonical(chain), firm(args[_ONE[step]])
             rule = self.rule(table, key) if table in self.tables and key else ""
             return [Refused(pos, rule, f"{table}[{key}]", _VALUE, _OTHERWISE)] if rule else []
-        placed = self._placed(e, pos)
+        placed = self._placed(e, pos) or self._chosen(e, pos)
         if placed:
             return placed
         reads = importing and e[0] in ("n", "v", "b")
@@ -141,10 +141,13 @@ class Entries:
         return []
 
     def _placed(self, e: Expr, pos: int) -> list[Refused]:
-        """``T[1]``, ``T.index("b")``, ``enumerate(T)``, ``zip(T, U)``: what goes of a list is counted there."""
-        if method(e) == ".index":
-            chain = call(e)[3]
-            return self.counted(chain, pos) if chain is not None else []
+        """``T[1]``, ``T.index("b")``, ``T.pop()``, ``next(iter(T))``, ``enumerate(T)``, ``zip(T, U)``: what goes of a list is counted there."""
+        if method(e) in (".index", ".pop"):
+            _, args, _, chain = call(e)
+            counts = method(e) == ".index" or not args or (args[0][0] == "c" and isinstance(args[0][1], int))
+            return self.counted(chain, pos) if chain is not None and counts else []
+        if e[0] == "k" and e[1] == ("n", "next", ()) and e[2][0][:2] == ("k", ("n", "iter", ())):
+            return [row for argument in e[2][0][2] for row in self.counted(argument, pos)]
         if e[0] in ("n", "v", "b"):
             at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1)
             number = at >= 0 and isinstance(constants(e[2][at])[0], int)
@@ -155,6 +158,18 @@ class Entries:
         if spread:  # f(*T)
             return [row for argument in spread for row in self.counted(argument, pos)]
         return []
+
+    def _chosen(self, e: Expr, pos: int) -> list[Refused]:
+        """``add_argument("--kind", choices=T, default="x")``: nobody asks for the default, so nothing refuses it."""
+        given = dict(e[3]) if e[0] == "k" else {}
+        listed, default = given.get("choices"), given.get("default")
+        if listed is None or default is None or default[0] != "c":
+            return []
+        while listed[0] == "k" and len(listed[2]) == 1:  # list(T), sorted(T)
+            listed = listed[2][0]
+        table, key = self.canonical(listed) if listed[0] in ("n", "v", "b") else "", written(default)
+        rule = self.rule(table, key) if table in self.tables else ""
+        return [Refused(pos, rule, f"{table}[{key}]", _DEFAULT, _ANOTHER)] if rule else []
 
     def counted(self, e: Expr, pos: int) -> list[Refused]:
         """The entries that go of a list or tuple whose places count here."""
@@ -354,4 +369,5 @@ _OTHERWISE = "take it out of the rule, or state the fact that makes this place d
 _BOUND = "is stored under other names by the same statement"
 _VALUE = "is put in by an expression whose value is used"
 _COUNTED = "is counted where this reads by place"
+_DEFAULT, _ANOTHER = "is the default here", "state another default, or keep the choice"
 _READ = "is read here while the module is imported"

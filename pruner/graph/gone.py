@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 Use = tuple[str, int, str, str]  # node, position, dropped name, rule
 _PLAIN = (str, bytes, list, dict, set, tuple, int, float, object, BaseException, io.TextIOWrapper, threading.Thread)
+_ASKING = frozenset(
+    "getattr hasattr setattr len list tuple set sorted iter reversed max min sum int float range dict".split()
+)
 _EVERYWHERE = frozenset(name for kind in _PLAIN for name in dir(kind))  # said of files and texts as well
 
 
@@ -62,9 +65,10 @@ class Gone:
         for stmt in state.calls:
             self._used(module, module, stmt, state.unit)
         tried = [(s[1] >> 16, s[2]) for s in state.summary.body if s[0] == "try"]
+        asked = set(_roots(tuple(state.unit.remains.calls)))
         for chain, pos in zip(state.unit.remains.chains, state.unit.lines, strict=True):
             if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in tried):
-                self._computed.append((module, module, pos, chain[1]))
+                (self._early if chain[1] in asked else self._computed).append((module, module, pos, chain[1]))
 
     def _used(self, module: str, node: str, s: Stmt, unit: Unit) -> None:
         later = self._later(module)
@@ -178,7 +182,7 @@ class Gone:
 
 
 def _roots(part: Any) -> Iterator[str]:
-    """Global names that are called, read an attribute of or subscripted, lambdas and functions excluded."""
+    """Global names that are called, read an attribute of, subscripted or looked into by a builtin, lambdas and functions excluded."""
     stack = [part]
     while stack:
         e: Expr = stack.pop()
@@ -195,6 +199,8 @@ def _roots(part: Any) -> Iterator[str]:
             continue
         if e[0] == "k" and len(e) == 4 and e[1][0] == "n":
             yield e[1][1]
+            if e[1][1] in _ASKING and not e[1][2]:
+                yield from (argument[1] for argument in e[2] if argument[0] == "n" and not argument[2])
         stack += e
 
 

@@ -669,10 +669,20 @@ COUNTED = {
     "zip": "T = ['hip', 'cuda']\nN = dict(zip(T, (1, 2)))\n\n\ndef f():\n    return N['cuda']\n",
     "taken apart": "T = ['hip', 'cuda']\na, b = T\n\n\ndef f():\n    return b\n",
     "taken apart in a function": "T = ['hip', 'cuda']\n\n\ndef f():\n    a, b = T\n    return b\n",
+    "pop": "T = ['hip', 'cuda']\n\n\ndef f():\n    return T.pop()\n",
+    "pop from the front": "T = ['hip', 'cuda']\n\n\ndef f():\n    return T.pop(0)\n",
+    "the first one": "T = ['hip', 'cuda']\n\n\ndef f():\n    return next(iter(T))\n",
+    "the default of an option": "import argparse\n\nT = ['hip', 'cuda']\n\n\ndef f():\n    p = argparse.ArgumentParser()\n"
+    "    p.add_argument('--kind', choices=T, default='hip')\n    return p.parse_args([]).kind\n",
+    "the default of an option, sorted": "import argparse\n\nT = {'hip', 'cuda'}\n\n\ndef f():\n    p = argparse.ArgumentParser()\n"
+    "    p.add_argument('--kind', choices=sorted(T), default='hip')\n    return p.parse_args([]).kind\n",
     "arguments": "T = ['hip', 'cuda']\n\n\ndef g(a, b):\n    return b\n\n\ndef f():\n    return g(*T)\n",
 }
 NOT_COUNTED = {
     "a dictionary": "T = {'hip': 1, 'cuda': 2, 0: 3}\n\n\ndef f():\n    return T[0], T['cuda']\n",
+    "a set": "T = {'hip', 'cuda'}\n\n\ndef f():\n    return len(T - {'hip'}), {'a': 1}.pop('a')\n",
+    "another default": "import argparse\n\nT = ['hip', 'cuda']\n\n\ndef f():\n    p = argparse.ArgumentParser()\n"
+    "    p.add_argument('--kind', choices=T, default='cuda')\n    return p.parse_args([]).kind\n",
     "a list that is walked": "T = ['hip', 'cuda']\n\n\ndef f():\n    return 'cuda' in T, [t for t in T if t != 'hip']\n",
     "another list": "T = ['hip', 'cuda']\nU = ['x', 'y']\n\n\ndef f():\n    return U[1], len(set(T) - {'hip'})\n",
 }

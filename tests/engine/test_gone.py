@@ -51,6 +51,10 @@ USED = {
     ),
     "what is called while modules load": ("from opt import make\n\nX = make()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
     "what is asked while modules load": ("from opt import Hip\n\nSIZE = Hip.SIZE\n\n\ndef f():\n    return SIZE\n", "opt", ["PR220"]),
+    **{
+        f"a class in {text}": (f"from opt import Hip\n\n{text}\n\n\ndef f():\n    return 1\n", "opt", ["PR220"])
+        for text in ("X = hasattr(Hip, 'SIZE')", "X = getattr(Hip, 'SIZE', 5)", "if hasattr(Hip, 'SIZE'):\n    X = 1", "X = len(Hip)", "X = [*map(str, list(Hip))]")
+    },
     "a default": ("from opt import make\n\n\ndef g(x=make()):\n    return x\n\n\ndef f():\n    return g(1)\n", "opt", ["PR220"]),
     **{
         f"a constant in {text}": (f"from opt import LIMIT\n\n{text}\n\n\ndef f():\n    return 1\n", "opt", ["PR220"])
