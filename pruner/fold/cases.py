@@ -50,6 +50,15 @@ def meets(ev: Evaluator, pattern: tuple[Any, ...], constant: Any) -> Known:
     return None, V.NONE
 
 
+def dropped(ev: Evaluator, pattern: tuple[Any, ...]) -> V.Origin:
+    """The rules that drop the enum members which the pattern asks for, all of them: ``case Mode.HIP | Mode.NPU``."""
+    if pattern[0] == "or":
+        each = [dropped(ev, part) for part in pattern[1]]
+        return frozenset().union(*each) if all(each) else V.NONE
+    rule = ev.gone(pattern[1], True) if pattern[0] == "value" else ""
+    return frozenset({rule}) if rule else V.NONE
+
+
 def settled(ev: Evaluator, guard: Expr | None) -> V.Origin | None:
     """The facts by which a guard lets its case through for sure, and does nothing else; None where it does not."""
     if guard is None:
@@ -76,6 +85,10 @@ class Left:
     def dead(self, case: tuple[Any, ...]) -> bool:
         """Can the case be none of what is left? What it takes for sure is gone for the next one."""
         _, _, guard, _, pattern, _ = case
+        rules = dropped(self.ev, pattern)
+        if rules:
+            self.origin |= rules
+            return True
         if not self.known:
             return False
         answers = [(constant, *meets(self.ev, pattern, constant)) for constant in self.values]

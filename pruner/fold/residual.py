@@ -408,6 +408,8 @@ class Walker:
         inside = self.local.stack and not self.local.stack[-1].is_class and s[1] not in self.frozen
         left = Left(self.ev, s[3]) if inside else None
         dead = [left is not None and left.dead(case) for case in s[4]]
+        if left is not None and not left.known and all(dead):
+            dead[-1] = False  # what the subject does stays, and Python wants one case
         if left is not None and all(dead):  # nothing matches, and the statement does nothing
             self.unit.decisions[s[1]] = Decision("cut", left.origin)
             self._remove(s[1], (s,), ())

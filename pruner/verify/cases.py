@@ -33,6 +33,7 @@ class Cases:
             guard = self.canon.test(case.guard, scope) if case.guard is not None else TRUE
             answers = [self._matches(case.pattern, one, scope) for one in left or ()]
             never = left is not None and all(answer is False for answer in answers)
+            never = never or self._dropped(case.pattern, scope)
             if never or (guard == FALSE and not self._captured(case, node, scope)):
                 continue
             rows.append((case, guard))
@@ -78,6 +79,13 @@ class Cases:
             return None
         equal = {bool(one == constant) for one in known.consts}
         return equal.pop() if len(equal) == 1 else None
+
+    def _dropped(self, pattern: ast.pattern, scope: Scope) -> bool:
+        """Does the pattern ask for nothing but members of enums that rules drop?"""
+        if isinstance(pattern, ast.MatchOr):
+            return all(self._dropped(part, scope) for part in pattern.patterns)
+        effects = self.canon.effects
+        return isinstance(pattern, ast.MatchValue) and effects.classes.gone(effects.value(pattern.value, scope))
 
     def _captured(self, case: ast.match_case, node: ast.Match, scope: Scope) -> bool:
         """Is a name that this case captures read outside the cases that capture it?

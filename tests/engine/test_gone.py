@@ -124,6 +124,10 @@ MEMBERS = {
     "in a set by name": "S = {M.HIP, M.CPU}\n\n\ndef f(k=1):\n    return M(k) in S\n",
     "alone in a set by name": "S = {M.HIP}\n\n\ndef f(k=1):\n    return M(k) in S, type(S)\n",
     "keys": "T = {M.HIP: 1, M.CPU: 2, M.CUDA: 3}\n\n\ndef f(k=1):\n    return T[M(k)]\n",
+    "a case": "def f(k=1):\n    match M(k):\n        case M.HIP:\n            return 'hip'\n        case M.CPU:\n            return 'cpu'\n    return 'other'\n",
+    "a case of two": "def f(k=1):\n    match M(k):\n        case M.HIP | M.HIP:\n            return 'hip'\n        case _:\n            return 'other'\n",
+    "a case with a guard": "def f(k=1):\n    match M(k):\n        case M.HIP if k:\n            return 'hip'\n        case x:\n            return x.name\n",
+    "a case that stands first of two": "def f(k=1):\n    x = 0\n    match M(k):\n        case M.HIP:\n            x = 1\n        case M.CPU:\n            x = 2\n    return x\n",
     "a local, in a test": "def f(k=1):\n    m = M(k)\n    if m in {M.HIP}:\n        return 'hip'\n    return m.name\n",
 }
 
