@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +22,8 @@ def __getattr__(name: str) -> Any:
     """A question to the last run needs none of the engine: what runs is imported when it is asked for."""
     if name not in __all__:
         raise AttributeError(name)
-    import_module(next(home for home, names in _HOMES.items() if name in names))
-    # Importing the module ``run``, also by another one, puts it where the function belongs.
-    for home, names in _HOMES.items():
-        module = sys.modules.get(home)
-        if module is not None:
-            globals().update({known: getattr(module, known) for known in names})
+    # Importing the module ``run``, also by another one, puts it where the function belongs: that is set, once.
+    for home in ("pruner.pipeline.run", next(home for home, names in _HOMES.items() if name in names)):
+        module = import_module(home)
+        globals().update({known: getattr(module, known) for known in _HOMES[home]})
     return globals()[name]
