@@ -266,6 +266,8 @@ class Run:
         """The output as a whole; the workers are told what it does to modules. None when no check asks for it."""
         if not self.checks & {"imports", "modules", "fold", "tokens"}:
             return None
+        if "tokens" in self.checks:
+            self.workers.begin(phases.compare_text, sorted(self.changed), lambda path: path)
         output = Output(self.out, [row.survey for row in reads if row.survey is not None], self.state.world)
         if "fold" in self.checks:
             self.workers.all(phases.take_seen, output.seen())

@@ -117,6 +117,17 @@ class Workers(Generic[S]):
                 start(home)
         return results
 
+    def begin(self, function: Callable[[S, T], R], tasks: Sequence[T], key: Callable[[T], str]) -> None:
+        """Have each process do those of its own, for its state, while the answers before are being looked at."""
+        if self.local is not None:
+            return
+        self._begin()
+        shares: dict[int, list[T]] = {}
+        for task in tasks:
+            shares.setdefault(self._share(key(task), 0.0), []).append(task)
+        for home, share in shares.items():
+            self.pools[home].submit(_apply, function, share)
+
     def wake(self) -> None:
         """Start the processes now."""
         for pool in self.pools:

@@ -81,6 +81,9 @@ class Remembered:
         """As :meth:`pruner.verify.workers.Workers.later`."""
         return lambda: function(self.state, task)
 
+    def begin(self, function: Any, tasks: Sequence[Any], key: Callable[[Any], str]) -> None:
+        """Nothing waits: it is done when it is asked for."""
+
     def wake(self) -> None:
         """Nothing to start."""
 

@@ -1,4 +1,4 @@
-"""More processes than there is work for."""
+"""More processes than there is work for, and work that is begun before it is asked for."""
 
 from __future__ import annotations
 
@@ -21,6 +21,38 @@ def test_all_processes_are_there_after_the_first_task() -> None:
         assert set(workers.all(process_id, 0)) <= there
     finally:
         workers.close()
+
+
+def test_what_is_begun_is_there_for_its_process() -> None:
+    """Each process has what it began itself, and a process without any answers as one alone does."""
+    answers = []
+    for jobs in (1, 3):
+        workers: Workers[dict[int, int]] = Workers(jobs, dict, {})
+        try:
+            homes = workers.map(noted, range(9), str, float)
+            workers.begin(squared, range(9), str)
+            answers.append(workers.map(asked, range(9), str, float))
+            assert len(set(homes)) == jobs
+        finally:
+            workers.close()
+    assert answers[0] == [(number * number, False) for number in range(9)]
+    assert [square for square, _ in answers[1]] == [number * number for number in range(9)]
+    assert sum(begun for _, begun in answers[1]) > 0
+
+
+def noted(_state: dict[int, int], _task: int) -> int:
+    return os.getpid()
+
+
+def squared(state: dict[int, int], task: int) -> None:
+    state[task] = task * task
+
+
+def asked(state: dict[int, int], task: int) -> tuple[int, bool]:
+    begun = task in state
+    if not begun:
+        squared(state, task)
+    return state[task], begun
 
 
 def added(state: int, task: int) -> int:
