@@ -14,6 +14,10 @@ from pruner.model import Cause, Edit
 from pruner.syntax.text import SourceText
 
 ABSENT = "which is not there"
+_LOOKING = frozenset(
+    "print len repr str isinstance getattr hasattr id type bool hash sorted list tuple set dict vars"
+    " debug info warning error exception".split()
+)  # what is given an object to look at it
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -26,6 +30,54 @@ class Call:
     after: bool
     parameter: str
     options: bool
+
+
+def works_on(node: Function, parameter: str) -> int:
+    """The line where a function may still store into a parameter behind the calls at its returns; 0 for none.
+
+    ``return self.resolve()``, and ``finally: self.kind = kind`` around a return: the call stands before both.
+    """
+    stack: list[tuple[ast.AST, bool]] = [(part, False) for part in node.body]
+    while stack:
+        part, late = stack.pop()
+        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            continue
+        if late and _stores(part, parameter):
+            return part.lineno  # type: ignore[attr-defined, no-any-return]
+        if isinstance(part, (ast.Try, ast.TryStar)) and any(isinstance(inner, ast.Return) for inner in _own(part)):
+            stack += [(inner, True) for inner in part.finalbody]
+        stack += [(inner, late or isinstance(part, ast.Return)) for inner in ast.iter_child_nodes(part)]
+    return 0
+
+
+def _own(node: ast.Try | ast.TryStar) -> list[ast.AST]:
+    """Every node of a ``try`` but for its ``finally``, inner functions excluded."""
+    stack: list[ast.AST] = [*node.body, *node.handlers, *node.orelse]
+    found: list[ast.AST] = []
+    while stack:
+        part = stack.pop()
+        if not isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            found.append(part)
+            stack += ast.iter_child_nodes(part)
+    return found
+
+
+def _stores(node: ast.AST, parameter: str) -> bool:
+    """``x.kind = 1``, ``x = 1``, ``x.set()``, ``super().set()``, ``fill(x)``."""
+    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return _root(node) == parameter
+    if not isinstance(node, ast.Call):
+        return False
+    given = [*node.args, *(word.value for word in node.keywords)]
+    handed = any(isinstance(part, ast.Name) and part.id == parameter for part in given)
+    handed = handed and getattr(node.func, "id", getattr(node.func, "attr", "")) not in _LOOKING
+    return handed or (isinstance(node.func, ast.Attribute) and _root(node.func) in (parameter, "super"))
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 class CallEditor:

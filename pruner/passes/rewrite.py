@@ -20,7 +20,7 @@ from pruner.fold.value import Origin, rules_of
 from pruner.graph.live import Liveness, Marker
 from pruner.model import Cause, Edit, Removal
 from pruner.model.ir import Expr, Stmt
-from pruner.passes.calls import ABSENT, Call, Function
+from pruner.passes.calls import ABSENT, Call, Function, works_on
 from pruner.passes.expressions import ExpressionEditor
 from pruner.passes.statements import Plan, StatementEditor
 from pruner.scan.statements import StatementLowering, pos_of
@@ -230,15 +230,23 @@ def _place_calls(
         if not nodes:
             lost.append((call, function, ABSENT))
         for node in nodes:
-            known = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-            known += [a.arg for a in (node.args.vararg, node.args.kwarg) if a is not None]
-            if call.parameter and call.parameter not in known:
-                lost.append((call, function, f"which has no parameter {call.parameter}"))
+            if call.parameter and not _takes(node, call.parameter):
+                if not any(_takes(other, call.parameter) for other in nodes):  # a property and its setter
+                    lost.append((call, function, f"which has no parameter {call.parameter}"))
             elif call.after and _deletes(node, call.parameter):
                 lost.append((call, function, f"which deletes its parameter {call.parameter}"))
             else:
                 plan.calls.setdefault(id(node), []).append(call)
+                late = works_on(node, call.parameter) if call.after and call.parameter else 0
+                if late:
+                    why = f"which may store into {call.parameter} in line {late}, behind the call"
+                    lost.append((call, function, why))
     return lost
+
+
+def _takes(node: Function, parameter: str) -> bool:
+    every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg)
+    return any(a is not None and a.arg == parameter for a in every)
 
 
 def _deletes(node: Function, parameter: str) -> bool:

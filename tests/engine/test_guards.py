@@ -339,6 +339,49 @@ rules:
     assert subprocess.run(ask, cwd=tree, capture_output=True, text=True, check=True).stdout == "own\n"
 
 
+LATE = [  # the body of a guarded function, and may it store into its parameter behind the guard?
+    ("return x.fill()", True),
+    ("return fill(x)", True),
+    ("return [fill(x)]", True),
+    ("return (x := 5)", True),
+    ("try:\n        return 1\n    finally:\n        x.kind = 3", True),
+    ("try:\n        return 1\n    finally:\n        x.fill()", True),
+    (
+        "for _ in (1,):\n        try:\n            if x:\n                return 1\n        finally:\n            fill(x)",
+        True,
+    ),
+    ("try:\n        x.kind = 1\n    finally:\n        x.kind = 3", False),
+    ("try:\n        return 1\n    finally:\n        print('done')", False),
+    ("return x.kind", False),
+    ("return print(x.kind)", False),
+    ("return repr(x)", False),
+    ("x.fill()\n    return x", False),
+    ("def g():\n        return x.fill()\n    return g", False),
+]
+
+
+@pytest.mark.parametrize(("body", "late"), LATE)
+def test_what_a_function_stores_behind_its_guard_is_a_finding(body: str, late: bool) -> None:
+    """The guard asked, and then ``return x.fill()`` stored what it would have refused."""
+    made = guarded(f"def fill(x):\n    x.kind = 3\n    return x\n\n\ndef f(x):\n    {body}\n")
+    assert made.findings == (["PR240"] if late else [])
+    if late:
+        assert "may store into x in line " in made.outcome.findings[0].text
+
+
+def test_a_setter_of_a_property_is_guarded() -> None:
+    body = "class A:\n    @property\n    def f(self):\n        return 1\n\n    @f.setter\n    def f(self, x):\n        self.x = x\n"
+    rules = """\
+rules:
+  - {id: root, because: So., root: [app]}
+  - {id: own, because: So., guard: {at: "app:A.f", of: x, ask: {.: {values: [1]}}}}
+"""
+    made = prune({"app.py": body}, rules=rules, plat=False)
+    assert made.findings == []
+    assert execute(made.files, "from app import A\nA().f = 2")["raised"].startswith("RefusedByPrune")
+    assert execute(made.files, "from app import A\nA().f = 1\nRESULT = A().f")["result"] == "1"
+
+
 KINDS = "import enum\n\n\nclass Text(str, enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Plain(enum.Enum):\n    A = 'a'\n    B = 'b'\n\n\nclass Number(enum.IntEnum):\n    A = 1\n    B = 2\n\n\n"
 ASKED = [  # what may be asked, what is asked for, and is it refused?
     ("{values: [a, 1]}", "'a'", False),
