@@ -26,7 +26,7 @@ from pruner.fold.forms import Refused, Taken
 from pruner.fold.numbered import is_enum, renumbered
 from pruner.fold.reduce import Reducer, Remains, binds
 from pruner.fold.value import Value
-from pruner.model.ir import Block, Expr, Stmt
+from pruner.model.ir import Block, Expr, Stmt, mentions
 
 Target = tuple[str, str, tuple[str, ...]]
 
@@ -924,7 +924,7 @@ class Walker:
             # whatever else binds it: `for flag in …`, `import x as flag`, `(flag := …)`
             kinds += [(n, "attribute") for n in s[8] if n not in dict(kinds)]
             if "_fields_" in s[8]:  # _fields_ = [("flag", c_int)]: a structure of ctypes
-                kinds += [(n, "attribute") for n in self.world.members.names if f"{n!r}" in repr(s[7])]
+                kinds += [(n, "attribute") for n in sorted(self.world.members.names) if mentions(s[7], n)]
             self.unit.definers += [(owner, n, k) for n, k in kinds if n in self.world.members.names]
         if self.world.members.names and "__getattribute__" in s[8]:
             self.unit.definers.append((".".join([self.module, *self.names]), "__getattribute__", "method"))

@@ -24,7 +24,7 @@ from pruner.graph.drops import Drops
 from pruner.graph.interpret import Interpreter
 from pruner.graph.symbols import UNKNOWN, ModuleTable, Symbol, named
 from pruner.model import Fact, Policy, Range
-from pruner.model.ir import Expr
+from pruner.model.ir import Expr, mentions
 from pruner.scan.summary import Guards, Store, Summary
 
 _BUILTINS = frozenset(dir(builtins))
@@ -463,7 +463,7 @@ class ProgramWorld:
         own = [s[4] for s in body if s[0] == "=" and s[5] != "+" and any(t[0] != "s" and t[1] == name for t in s[3])]
         told = bool(own) and all(e[0] == "c" and V.holds(known, e[1]) for e in own)
         asked = self.members.subjects.get((name, owner)) in self.guarded  # what it stores into itself is for the guard
-        return not told or asked or any(s[0] not in _PLAIN and name in repr(s) for s in body)
+        return not told or asked or any(s[0] not in _PLAIN and mentions(s, name) for s in body)
 
     def _stated(self, text: str, rest: tuple[str, ...], reader: str = "") -> Value | None:
         subjects = [text + "".join(rest)]

@@ -111,3 +111,15 @@ def imports_in(block: Block) -> Iterator[Stmt]:
                 stack += case[3]
         elif tag not in _PLAIN:
             raise ValueError(f"unknown statement {tag!r}")
+
+
+def mentions(part: Any, text: str) -> bool:
+    """Does the text stand anywhere in a lowered part, as a name or as a constant?"""
+    stack = [part]
+    while stack:
+        item = stack.pop()
+        if item == text:
+            return True
+        if item.__class__ is tuple:
+            stack += item
+    return False
