@@ -14,10 +14,6 @@ from pruner.model import Cause, Edit
 from pruner.syntax.text import SourceText
 
 ABSENT = "which is not there"
-_LOOKING = frozenset(
-    "print len repr str isinstance getattr hasattr id type bool hash sorted list tuple set dict vars"
-    " debug info warning error exception".split()
-)  # what is given an object to look at it
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -63,15 +59,12 @@ def _own(node: ast.Try | ast.TryStar) -> list[ast.AST]:
 
 
 def _stores(node: ast.AST, parameter: str) -> bool:
-    """``x.kind = 1``, ``x = 1``, ``x.set()``, ``super().set()``, ``fill(x)``."""
+    """``x.kind = 1``, ``x = 1``, ``x.set()``, ``super().set()``; whoever is handed it, ``run(x)``, has it as it was asked."""
     if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, (ast.Store, ast.Del)):
         return _root(node) == parameter
-    if not isinstance(node, ast.Call):
-        return False
-    given = [*node.args, *(word.value for word in node.keywords)]
-    handed = any(isinstance(part, ast.Name) and part.id == parameter for part in given)
-    handed = handed and getattr(node.func, "id", getattr(node.func, "attr", "")) not in _LOOKING
-    return handed or (isinstance(node.func, ast.Attribute) and _root(node.func) in (parameter, "super"))
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _root(node.func) in (parameter, "super")
+    )
 
 
 def _root(node: ast.AST) -> str:

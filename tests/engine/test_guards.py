@@ -341,8 +341,8 @@ rules:
 
 LATE = [  # the body of a guarded function, and may it store into its parameter behind the guard?
     ("return x.fill()", True),
-    ("return fill(x)", True),
-    ("return [fill(x)]", True),
+    ("return [x.more.fill()]", True),
+    ("return fill(x)", False),
     ("return (x := 5)", True),
     ("try:\n        return 1\n    finally:\n        x.kind = 3", True),
     ("try:\n        return 1\n    finally:\n        x.fill()", True),
