@@ -347,7 +347,7 @@ LATE = [  # the body of a guarded function, and may it store into its parameter 
     ("try:\n        return 1\n    finally:\n        x.kind = 3", True),
     ("try:\n        return 1\n    finally:\n        x.fill()", True),
     (
-        "for _ in (1,):\n        try:\n            if x:\n                return 1\n        finally:\n            fill(x)",
+        "for _ in (1,):\n        try:\n            if x:\n                return 1\n        finally:\n            x.fill()",
         True,
     ),
     ("try:\n        x.kind = 1\n    finally:\n        x.kind = 3", False),
