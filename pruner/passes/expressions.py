@@ -122,6 +122,8 @@ class ExpressionEditor:
         if truth:
             word = next(k for k in text.keywords(text.stop(node.body), text.start(node.test)) if k[0] == b"if")
             end = text.trim_right(word[1], start)
+            if b"#" in text.data[text.stop(node.body) : end]:
+                end = word[1]  # `(a  # why` / `if test else b)`: what closes would be part of the comment
             self.edits.append(Edit(end, stop, b"", cause))
             self.visit(node.body)
         else:

@@ -160,10 +160,11 @@ class StatementEditor:
                     self.edits.append(Edit(self.text.stop(before), self.text.stop(node), b"", self._cause_of(node)))
 
     def _groups(self, body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
-        """Statements that share lines through ``;``."""
+        """Statements that share lines through ``;``, in one line or behind it (``a = 1; \\``)."""
         groups: list[list[ast.stmt]] = []
         for node in body:
-            if groups and groups[-1][-1].end_lineno == self.text.first_line(node):
+            between = self.text.data[self.text.stop(groups[-1][-1]) : self.text.start(node)] if groups else b""
+            if b";" in between.partition(b"#")[0]:
                 groups[-1].append(node)
             else:
                 groups.append([node])
@@ -820,9 +821,8 @@ class StatementEditor:
             tail = text.data[stop:line_stop].strip()
             rest = tail.lstrip(b", ")
             alone = not text.data[line_start:start].strip() and (not rest or rest.startswith(b"#"))
-            alone = alone and (
-                tail.startswith(b",") or index == len(elements) - 1
-            )  # else the comma leads the next line
+            after = text.trim_left(stop, len(text.data))
+            alone = alone and (after < line_stop or text.data[after : after + 1] != b",")  # it may lead a later line
             # The line above may run on into this one: `from m import a, \\`.
             continued = text.data[:line_start].rstrip(b"\r\n").endswith(b"\\")
             if alone and not continued:

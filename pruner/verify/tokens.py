@@ -86,12 +86,16 @@ class Tokens:
                 bare[index] = ""
 
     def _depth(self, pairs: Pairs) -> None:
+        inside: tuple[set[int], set[int]] | None = None
         for i, j in pairs:
             depth = _indent(self.out[j])
             if depth > _indent(self.up[i]):
                 bare = self.out[j].strip()
                 if any(line.strip() == bare and _indent(line) >= depth for line in self.up):
                     continue  # matched to its twin in another block
+                inside = inside or (_continued(decode(self.raw_up)), _continued(decode(self.raw_out)))
+                if i in inside[0] or j in inside[1]:
+                    continue  # of `(a if test else\\n b)` the second line is put where the first began
                 self._say(j + 1, f"this line stands deeper than upstream's line {i + 1}")
                 return
 
@@ -216,6 +220,24 @@ def _opens(lines: list[str], index: int | None) -> bool:
 def _indent(line: str) -> int:
     expanded = line.expandtabs(8)
     return len(expanded) - len(expanded.lstrip(" "))
+
+
+def _continued(text: str) -> set[int]:
+    """Indices of lines that begin inside brackets or strings, or behind a backslash: their white space says nothing."""
+    from pruner.verify.lexer import TOKEN
+
+    found = _string_lines(text)
+    line = at = depth = 0
+    for match in TOKEN.finditer(text):
+        between = text[at : match.start()]
+        for _ in range(between.count("\n")):
+            line += 1
+            if depth or between.lstrip(" \t\r").startswith("\\"):
+                found.add(line)
+        token = match.group()
+        depth += (token in "([{") - (token in ")]}")
+        line, at = line + token.count("\n"), match.end()
+    return found
 
 
 def _string_lines(text: str) -> set[int]:
