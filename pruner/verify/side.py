@@ -37,6 +37,8 @@ def what(item: Item) -> str:
         "Function": "the definition",
         "Class": "the class",
         "Import": "the import",
+        "Stand": "the import",  # of what a rule drops, with a guard in its place or without
+        "Gone": "the import",
         "Assign": "the assignment",
         "AnnAssign": "the assignment",
         "Expr": "the evaluated expression",
