@@ -122,6 +122,8 @@ class Entries:
 
         ``x = T.setdefault("k", 1)`` puts it in and is read; ``T["k"]`` fails while the module is imported.
         """
+        if e[0] != "k" and (e[0] not in ("n", "v", "b") or not e[2]):
+            return []  # a plain name does nothing with an entry: nine in ten expressions
         if method(e) in _ONE:
             step, args, _, chain = call(e)
             if chain is None or len(args) <= _ONE[step]:
@@ -129,7 +131,7 @@ class Entries:
             table, key = self.canonical(chain), firm(args[_ONE[step]])
             rule = self.rule(table, key) if table in self.tables and key else ""
             return [Refused(pos, rule, f"{table}[{key}]", _VALUE, _OTHERWISE)] if rule else []
-        placed = self._placed(e, pos) or self._chosen(e, pos)
+        placed = self._placed(e, pos) or (self._chosen(e, pos) if e[0] == "k" and len(e[3]) > 1 else [])
         if placed:
             return placed
         reads = importing and e[0] in ("n", "v", "b")
@@ -146,7 +148,7 @@ class Entries:
             _, args, _, chain = call(e)
             counts = method(e) == ".index" or not args or (args[0][0] == "c" and isinstance(args[0][1], int))
             return self.counted(chain, pos) if chain is not None and counts else []
-        if e[0] == "k" and e[1] == ("n", "next", ()) and e[2][0][:2] == ("k", ("n", "iter", ())):
+        if e[0] == "k" and e[1] == ("n", "next", ()) and e[2][:1] and e[2][0][:2] == ("k", ("n", "iter", ())):
             return [row for argument in e[2][0][2] for row in self.counted(argument, pos)]
         if e[0] in ("n", "v", "b"):
             at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1)
@@ -161,7 +163,7 @@ class Entries:
 
     def _chosen(self, e: Expr, pos: int) -> list[Refused]:
         """``add_argument("--kind", choices=T, default="x")``: nobody asks for the default, so nothing refuses it."""
-        given = dict(e[3]) if e[0] == "k" else {}
+        given = dict(e[3])
         listed, default = given.get("choices"), given.get("default")
         if listed is None or default is None or default[0] != "c":
             return []

@@ -477,7 +477,7 @@ def imported_modules(world: ProgramWorld, module: str, name: str) -> list[str]:
     if summary is not None and summary.package:  # `__all__` of a package may name submodules, which are loaded then
         words = sorted(exported_words(summary) - summary.stores.keys())
         found += [f"{module}.{word}" for word in words if f"{module}.{word}" in table.paths]
-    elif name and name != "*":
+    elif name and name != "*" and f"{module}.{name}" in table:  # else nothing of the module is asked: it may be dropped
         symbol = world.attribute(module, name)
         if symbol.kind == "module" and symbol.module == f"{module}.{name}":
             found.append(symbol.module)

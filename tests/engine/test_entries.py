@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections import OrderedDict, defaultdict, deque
 from pathlib import Path
@@ -283,6 +284,21 @@ for name in ("a", "b"):
 def f():
     return TABLE, OTHER
 """
+
+
+def test_calls_without_positional_arguments(tmp_path: Path) -> None:
+    """``next(**options)`` was a crash of the tool: nothing stood where the table was looked for."""
+    names = [name for name in dir(builtins) if name.islower() and callable(getattr(builtins, name))]
+    methods = sorted({name for kind in (dict, list, set, str) for name in dir(kind) if name[0] != "_"})
+    heads = [*names, *(f"TABLE.{name}" for name in methods), *(f"{name}(TABLE)" for name in names)]
+    calls = "".join(f"    {head}()\n    {head}(*ANY)\n    {head}(**KEYS)\n    {head}(key=1)\n" for head in heads)
+    text = (
+        f"ANY, KEYS = [], {{}}\nTABLE = {{'hip': 1, 'cuda': 2}}\n\n\ndef never():\n{calls}\n\nnames = sorted(TABLE)\n"
+    )
+    pruned = prune({"app.py": text}, drop=["app.TABLE[hip]"], roots=["app", "app:never"])
+    kept = run(pruned.files, "import app; RESULT = app.names")["result"]
+    assert kept == ("['cuda', 'hip']" if "PR243" in pruned.findings else "['cuda']")
+    assert not judged(pruned, tmp_path, "app.TABLE[hip]")
 
 
 def test_a_variable_is_no_key(tmp_path: Path) -> None:

@@ -101,6 +101,53 @@ def test_code_at_import(text: str, driver: str, where: str) -> None:
         both_hosts({"app.py": f"from kit import {names}{reader}", "kit.py": HEAD + text + "\n"}, driver)
 
 
+CALLED = {
+    "one home": "from kit.a import gpu\nX = gpu()",
+    "the package": "from kit import gpu\nX = gpu()",
+    "a star": "from kit.all import *\nX = gpu()",
+    "a module": "import kit.a\nX = kit.a.gpu()",
+    "a module by another name": "import kit.a as inner\nX = inner.gpu()",
+    "a submodule of a package": "from kit import a\nX = a.gpu()",
+    "two homes, one of which is not there": "try:\n    from kit.none import gpu\nexcept ImportError:\n    from kit.a import gpu\nX = gpu()",
+    "two homes": "try:\n    from kit.a import gpu\nexcept ImportError:\n    from kit.b import gpu\nX = gpu()",
+    "two homes that are loaded": "import kit.a, kit.b\ntry:\n    from kit.a import gpu\nexcept ImportError:\n    from kit.b import gpu\nX = gpu()",
+    "two homes behind another": "from kit.many import gpu\nX = gpu()",
+    "two homes behind another, in a function": "def made():\n    from kit import many\n    return many.gpu()\n\n\nX = made()",
+    "two homes and a definition": "try:\n    from kit.a import gpu\nexcept ImportError:\n    def gpu():\n        return 3\nX = gpu()",
+    "homes in a circle": "from kit.round import gpu\nX = gpu()",
+    "two homes by a flag": "import os\nif os.sep == '/':\n    from kit.b import gpu\nelse:\n    from kit.a import gpu\nX = gpu()",
+    "in a function": "def made():\n    from kit.a import gpu\n    return gpu()\n\n\nX = made()",
+    "in a function, two homes": "def made():\n    try:\n        from kit.a import gpu\n    except ImportError:\n        from kit.b import gpu\n    return gpu()\n\n\nX = made()",
+    "a home that is loaded later": "def made():\n    import kit.late\n    return kit.late.gpu()\n\n\nX = made()",
+    "a class": "from kit.c import Gpu\nX = Gpu().m()",
+    "a class below": "from kit.c import Gpu\n\n\nclass Mine(Gpu):\n    pass\n\n\nX = Mine().m()",
+}
+
+
+@pytest.mark.parametrize("text", CALLED.values(), ids=CALLED.keys())
+def test_what_is_called_at_import_is_found_where_it_is(text: str) -> None:
+    """Modules are loaded one after the other: what is called of one that is not loaded yet counts when it is."""
+    gpu = HEAD + "\n\ndef gpu():\n    return 1 if is_cuda() else 2\n"
+    kind = HEAD + "\n\nclass Gpu:\n    def m(self):\n        return 1 if is_cuda() else 2\n"
+    files = {"kit/__init__.py": "from kit.a import gpu\n", "kit/a.py": gpu, "kit/b.py": gpu, "kit/c.py": kind}
+    files["kit/many.py"] = "try:\n    from kit.b import gpu\nexcept ImportError:\n    from kit.a import gpu\n"
+    files["kit/round.py"] = "try:\n    from kit.a import gpu\nexcept ImportError:\n    from kit.circle import gpu\n"
+    files["kit/circle.py"] = "try:\n    from kit.b import gpu\nexcept ImportError:\n    from kit.round import gpu\n"
+    files |= {"kit/all.py": "from kit.a import gpu\n", "kit/late.py": "from kit.b import gpu\n"}
+    both_hosts({"app.py": f"{text}\n\n\ndef f():\n    return X\n", **files}, "RESULT = app.X")
+
+
+def test_what_nothing_loads_calls_nothing() -> None:
+    """A dead module calls ``gpu`` at import: ``gpu`` folds all the same, and the dead module is not even read."""
+    files = {
+        "app.py": HEAD + "if is_hip():\n    import amd\n\n\ndef f():\n    from kit import gpu\n    return gpu()\n",
+        "amd.py": "import kit\nX = kit.gpu()\n",
+        "kit.py": HEAD + "\n\ndef gpu():\n    return 1 if is_cuda() else 2\n",
+    }
+    pruned = both_hosts(files)
+    assert "amd.py" in pruned.removed and "return 1\n" in pruned["kit.py"]
+
+
 def test_an_import_chain_without_a_device() -> None:
     """Client code imports the package; only the server's lazy code needs the native module."""
     pruned = both_hosts({
