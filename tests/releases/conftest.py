@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,10 +73,12 @@ def write_release(folder: Path, second: bool) -> Path:
     return folder
 
 
-def prune_into(base: Path, upstream: Path, rules: Path = SHOP / "rules.yaml") -> Release:
-    """Run once."""
+def prune_into(base: Path, upstream: Path, rules: Path = SHOP / "rules.yaml", findings: Sequence[str] = ()) -> Release:
+    """Run once; ``findings``: the codes of all that the run has to say."""
     options = RunOptions((rules,), upstream, base / "out", base / "reports", 1, False, False, base / "cache")
-    assert run(options, lambda *_: None).exit_code == 0
+    result = run(options, lambda *_: None)
+    assert [row.code for row in result.findings] == list(findings)
+    assert result.exit_code == bool(findings)
     return Release(upstream, base / "out", base / "reports")
 
 
