@@ -116,6 +116,7 @@ class ImportTime:
                     self._methods.setdefault(part[3], []).append((module, part))
                     if part[3] in self.names or part[3].startswith("__"):
                         self._body(module, part)
+                        self.again(module, "." + part[3])  # a method before it in the class may have named it just now
                 for base in store.stmt[5]:
                     if base[0] == "n":
                         symbol, rest = self.world.follow(module, base[1], base[2])

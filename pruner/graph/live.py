@@ -472,7 +472,8 @@ class Marker:
                 item.walked = False
                 self.work.append((module, item))
             for method in item.methods:
-                if method.walked and (name in item.names or name == "." + method.stmt[3]):
+                asked = name in item.names or name == "." + method.stmt[3]
+                if method.walked and asked and self.is_early(module, item, method):
                     method.walked = False
                     self._methods.append((module, item, method))
 

@@ -137,6 +137,23 @@ def test_what_is_called_at_import_is_found_where_it_is(text: str) -> None:
     both_hosts({"app.py": f"{text}\n\n\ndef f():\n    return X\n", **files}, "RESULT = app.X")
 
 
+@pytest.mark.parametrize("order", ["mk", "km"])
+def test_methods_that_were_walked_before_import_called_them(order: str) -> None:
+    """A module that is loaded late calls ``m``, which calls ``k``: both were walked as what runs later."""
+    parts = {
+        "m": "    def m(self):\n        return self.k()\n",
+        "k": "    def k(self):\n        return 1 if is_cuda() else 2\n",
+    }
+    late = "\n    def z(self):\n        return late()\n\n\ndef late():\n    import kit.last\n    return kit.last.X\n"
+    files = {
+        "app.py": "def f():\n    from kit.two import Two\n    return Two().m(), Two().k(), Two().z()\n",
+        "kit/__init__.py": "class Other:\n    def m(self):\n        return 0\n\n\nY = Other().m()\n",
+        "kit/two.py": HEAD + "\n\nclass Two:\n" + "\n".join(parts[part] for part in order) + late,
+        "kit/last.py": "from kit.two import Two\nX = Two().m()\n",
+    }
+    both_hosts(files, "import kit.last\nRESULT = kit.last.X")
+
+
 def test_what_nothing_loads_calls_nothing() -> None:
     """A dead module calls ``gpu`` at import: ``gpu`` folds all the same, and the dead module is not even read."""
     files = {
