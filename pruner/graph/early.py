@@ -41,7 +41,7 @@ class ImportTime:
         self.names: set[str] = set(_ALWAYS)
         self._methods: dict[str, list[tuple[str, Stmt]]] = {}  # of the classes, by name
         self._ran: set[str] = set()  # modules that are imported
-        self._imported: set[tuple[str, str]] = set()  # names that several imports bind, and that were followed
+        self._imported: set[tuple[str, str]] = set()  # names whose imports were followed: they may lead in a circle
         self._waiting: dict[str, list[tuple[str, tuple[str, ...]]]] = {}  # what is called of modules that are not yet
 
     def function(self, module: str, name: str) -> bool:
@@ -104,6 +104,8 @@ class ImportTime:
         key = (module, name)
         if key in self.functions or key in self.classes or depth > _DEPTH:
             return
+        fresh = key not in self._imported
+        self._imported.add(key)
         for store in self.world.stores(module, name):
             if store.kind == "def":
                 self.functions.add(key)
@@ -124,13 +126,11 @@ class ImportTime:
                             self._symbol(symbol.module, symbol.name, depth + 1)
             elif store.kind == "value":
                 self._name((".__call__",))
-            elif store.kind == "import" and key not in self._imported:  # one of several: any of them may be meant
-                self._imported.add(key)
+            elif store.kind == "import" and fresh:  # one of several: any of them may be meant
                 summary = self.world.table.load(module)
-                for other in self.world.stores(module, name) if summary is not None else ():
-                    if other.kind == "import" and summary is not None:
-                        home, attribute = self.world.table.store_target(summary, other)
-                        self._target("=" + home, attribute, ())
+                if summary is not None:
+                    home, attribute = self.world.table.store_target(summary, store)
+                    self._target("=" + home, attribute, ())
 
     def _name(self, path: tuple[str, ...]) -> None:
         if not path or path[-1][0] != "." or path[-1][1:] in self.names:

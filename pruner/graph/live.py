@@ -722,9 +722,12 @@ class Marker:
     def brought(self, module: str) -> list[tuple[str, str, int]]:
         """(module, name, position) that the star imports of a module may bring, submodules that an ``__all__`` names included."""
         state = self.state(module)
-        found = []
-        for item in [i for i in state.items if i.kind == "star"] if state is not None else ():
-            assert state is not None
+        found: list[tuple[str, str, int]] = []
+        if state is None:
+            return found
+        for item in state.items:
+            if item.kind != "star":
+                continue
             target = self.table.absolute(state.summary, item.stmt[3], item.stmt[4])
             source = self.state(target) if target in self.table.paths and not self.drops.module(target) else None
             if source is not None:

@@ -149,8 +149,9 @@ class MemberCheck:
 
     def _of_module(self, name: str) -> Place | None:
         """A module of the tree that is an object somewhere has a global of the name: ``x.flag`` may be asked of it."""
-        for module, state in sorted(self.marker.out.states.items()):
-            if state.valued and any(item.live for item in state.names.get(name, ())):
+        states = self.marker.out.states
+        for module in sorted(m for m, state in states.items() if state.valued and name in state.names):
+            if any(item.live for item in states[module].names[name]):
                 return (module, 0, f"{module}, which is handed on as an object, has a global of this name too")
         return None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Dynamic, Finding, Policy
-from pruner.model.ir import Block, Expr
+from pruner.model.ir import Block, Expr, mentions
 from pruner.pipeline.targets import named_modules
 
 _NEAR = 0.8  # as difflib counts: one letter of a short word, two of a long one
@@ -61,12 +61,8 @@ def _binding(body: Block, name: str) -> Iterator[Sequence[Expr] | None]:
     for stmt in body:
         if stmt[0] == "def" and stmt[3] == name:
             yield stmt[4]
-        elif stmt[0] != "def" and _mentions(stmt, name):
+        elif stmt[0] != "def" and mentions(stmt, name):
             yield None
-
-
-def _mentions(part: object, name: str) -> bool:
-    return part == name or (isinstance(part, tuple) and any(_mentions(item, name) for item in part))
 
 
 def _plain(decorators: Sequence[Expr]) -> bool:
