@@ -69,7 +69,7 @@ def parity(
         further = shlex.split(arguments)
     except ValueError as error:
         raise click.UsageError(f"--arguments: {error}") from None
-    from pruner.parity.driver import verdict
+    from pruner.parity.driver import build_of, verdict
     from pruner.parity.results import collect as take
     from pruner.pipeline.trace import opened
     from pruner.source import default_cache
@@ -81,9 +81,10 @@ def parity(
     code = 0
     if gpu:
         place = work or Path(".cache/parity")
-        words = [str(upstream), str(output), "--work", str(place), "--results", str(place / "results")]
+        results = place / f"results-{build_of(output).removeprefix('sha256:')[:12]}"  # of this build alone
+        words = [str(upstream), str(output), "--work", str(place), "--results", str(results)]
         code = on_host([*(["bench", *words, "--model", bench] if bench else ["run", *words]), *further])
-        folders.append(place / "results")
+        folders.append(results)
     if code == ExitCode.CANNOT_RUN:
         return code
     notes = Screen().diagnostics

@@ -20,7 +20,7 @@ from pruner.parity.bench import BENCHES, Plan, measure
 from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS
 from pruner.parity.driver import ALIKE, SCHEMA, Run, append, finished, make_checkpoints, verdict
 from pruner.parity.loads import LOADS
-from pruner.parity.meeting import MEETINGS, meet
+from pruner.parity.meeting import MEETINGS, meet, with_references
 from pruner.parity.server import Host, card
 
 
@@ -107,9 +107,9 @@ def cannot(text: str) -> int:
 
 
 def meetings(run: Run, chosen: Collection[str]) -> int:
-    """Run the chosen meetings. What the others are held to is upstream's with itself, so that one runs with each."""
+    """Run the chosen meetings, and upstream's with itself of each kind, which the others are held to."""
     results = []
-    wanted = [one for one in MEETINGS if one.name in chosen]
+    wanted = with_references(chosen)
     if not wanted:
         return cannot("no meeting is left to run")
     for record in meet(run.host, run.trees, run.results, wanted, run.slots, run.limit):

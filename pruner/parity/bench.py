@@ -25,7 +25,7 @@ from pruner.parity.client import Client
 from pruner.parity.driver import SETTLE, SIDES, Run, merge, port
 from pruner.parity.loads import Load
 from pruner.parity.ratios import HIGHER, by_side, columns, everyone, ratios, waves
-from pruner.parity.server import Server, card_size
+from pruner.parity.server import Server, card_size, unused
 
 MODULE = "sglang.srt.entrypoints.http_server"
 PROBES = Path(__file__).parent / "probe"
@@ -52,7 +52,13 @@ def imports(run: Run, plan: Plan) -> Iterator[Figures]:
         for side in SIDES:
             environment = run.host.environment(run.trees[side], side, None, False, "0")
             command = [run.host.python, str(PROBES / "importing.py"), MODULE]
-            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+            try:
+                done = subprocess.run(
+                    command, env=environment, capture_output=True, text=True, check=False, timeout=120
+                )
+            except subprocess.TimeoutExpired as error:
+                yield {"failed": str(error), "side": side}
+                return
             if done.returncode:
                 yield {"failed": done.stderr.strip().splitlines()[-1:], "side": side}
                 return
@@ -191,6 +197,11 @@ class Serving:
         run, load = self.run, self.plan.load
         places = {who: (number // 2, side) for number, (who, side) in enumerate(turns.items())}
         name = "bench-warm" if self.number == 0 else "bench"
+        try:
+            for place in places.values():
+                unused(port(*place))
+        except OSError as error:
+            return {"failed": str(error)}
         servers = {who: run.start(replace(load.cell, name=f"{name}-{who}"), *places[who]) for who in turns}
         clients = {who: Client(port(*places[who]), run.replace(load.cell, side)) for who, side in turns.items()}
         try:

@@ -21,12 +21,16 @@ TREE = "<tree>"  # stands for the folder of a tree
 MOMENTS = re.compile(r"_(?:ts|time|latency|timestamp)$")
 # `dp_rank`: which replica had the request; two servers need not deal them out alike.
 VOLATILE = frozenset("id rid created call_id timestamp decode_throughput dp_rank".split())
+SOMETIMES = frozenset({"decode_throughput", "response_sent_to_client_ts"})  # there or not, as the clock has it
+ANY = "*"  # stands for a value that is another in each run
 HEX = re.compile(r"\b[0-9a-f]{24,}\b")
 PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
 LINE = re.compile(r"(?<=, line )\d+")  # of a traceback: removed lines shift the rest
 LABELLED = re.compile(r"^([a-zA-Z_:][\w:]*)(\{[^}]*\})? ", re.MULTILINE)
 LABEL = re.compile(r"(\w+)=")
-SHOWN = 2000
+# No proxy: it would answer for both servers, alike.
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+BROKEN = (OSError, http.client.HTTPException)
 
 
 class Client:
@@ -39,9 +43,9 @@ class Client:
     def healthy(self) -> bool:
         """Whether the server answers at all."""
         try:
-            with urllib.request.urlopen(f"{self.base}/health", timeout=3) as answer:
+            with OPENER.open(f"{self.base}/health", timeout=3) as answer:
                 return bool(answer.status == 200)
-        except (OSError, http.client.HTTPException):
+        except BROKEN:
             return False
 
     def groups(self, groups: Iterable[Group]) -> dict[str, list[list[Any]]]:
@@ -70,7 +74,7 @@ class Client:
         return False
 
     def send(self, request: Request) -> dict[str, Any]:
-        """``{"status", "body"}``; status 0 is a broken connection."""
+        """``{"status", "body"}``; status 0 is a broken connection, or a stream without its end."""
         text = None if request.body is None else json.dumps(request.body)
         for mark, place in {f'"{MODEL}"': json.dumps(self.replace[MODEL]), **self.places()}.items():
             text = text and text.replace(mark, place)
@@ -79,28 +83,33 @@ class Client:
             self.base + request.path, data, {"Content-Type": "application/json"}, method=request.method
         )
         try:
-            with urllib.request.urlopen(call, timeout=self.timeout) as answer:
-                if request.stream:
-                    return {"status": answer.status, "body": self.stream(answer, request)}
+            with self.opened(call) as answer:
+                if request.stream and answer.status == 200:
+                    return self.stream(answer, request)
                 return {"status": answer.status, "body": self.clean(parse(answer.read()))}
-        except urllib.error.HTTPError as error:
-            return {"status": error.code, "body": self.clean(parse(error.read()))}
-        except (OSError, http.client.HTTPException) as error:
+        except BROKEN as error:
             return {"status": 0, "body": type(error).__name__}
+
+    def opened(self, call: urllib.request.Request) -> Any:
+        """The answer; an error is one."""
+        try:
+            return OPENER.open(call, timeout=self.timeout)
+        except urllib.error.HTTPError as error:
+            return error
 
     def prune_digest(self) -> str:
         """What ``/server_info`` says of the build; empty where it says nothing."""
         try:
-            with urllib.request.urlopen(f"{self.base}/server_info", timeout=10) as answer:
+            with OPENER.open(f"{self.base}/server_info", timeout=10) as answer:
                 found = json.loads(answer.read())
-        except (OSError, http.client.HTTPException, ValueError):
+        except (*BROKEN, ValueError):
             return ""
-        return str(found.get("prune_digest") or "")
+        return str(found.get("prune_digest") or "") if isinstance(found, dict) else ""
 
     def places(self) -> dict[str, str]:
         return {mark: place for mark, place in self.replace.items() if mark != MODEL}
 
-    def stream(self, answer: Any, request: Request) -> Any:
+    def stream(self, answer: Any, request: Request) -> dict[str, Any]:
         """What the events add up to; for an aborted stream only that it began."""
         events: list[Any] = []
         for line in answer:
@@ -108,17 +117,21 @@ class Client:
                 continue
             word = line[5:].strip()
             if word == b"[DONE]":
-                break
-            events.append(json.loads(word))
+                return {"status": answer.status, "body": self.clean(joined(events))}
+            events.append(parse(word))
             if request.abort_after and len(events) == request.abort_after:
                 aborted = self.send(Request("/abort_request", {"rid": "", "abort_all": True}))["status"]
-                return {"events": "several", "abort": aborted}
-        return self.clean(joined(events))
+                return {"status": answer.status if aborted else 0, "body": {"events": "several", "abort": aborted}}
+        return {"status": 0, "body": "a stream without its end", "so far": self.clean(joined(events))}
 
     def clean(self, value: Any) -> Any:
-        """The value without times, ids, folders and ports."""
+        """The value without times, ids, folders and ports; that they are there is kept."""
         if isinstance(value, dict):
-            return {key: self.clean(item) for key, item in value.items() if not volatile(key)}
+            return {
+                key: self.clean(item) if not volatile(key) or item is None else ANY
+                for key, item in value.items()
+                if key not in SOMETIMES
+            }
         if isinstance(value, list):
             return [self.clean(item) for item in value]
         if isinstance(value, str):
@@ -135,7 +148,7 @@ def volatile(key: str) -> bool:
 
 def parse(data: bytes) -> Any:
     """JSON, the names of metrics with their labels, or text."""
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8", "backslashreplace")
     try:
         return json.loads(text)
     except ValueError:
@@ -143,25 +156,43 @@ def parse(data: bytes) -> Any:
     if text.startswith("# HELP"):
         found = LABELLED.findall(text)
         return sorted({f"{name} {sorted(LABEL.findall(labels))}" for name, labels in found})
-    return text[:SHOWN]
+    return text
 
 
 def joined(events: list[Any]) -> Any:
-    """A stream's events as one value: cumulative ones give the last, deltas are put together."""
-    if not events or "choices" not in events[0]:
-        return events[-1] if events else None
-    texts: dict[str, str] = {}
-    rest: list[Any] = []
+    """A stream's events as one value: cumulative ones give the last, deltas are put together, field by field."""
+    try:
+        if any("choices" in event for event in events):
+            return together(events)
+        return {"last": events[-1] if events else None, "errors": [event for event in events if "error" in event]}
+    except (AttributeError, TypeError):  # no events of a server
+        return events
+
+
+def together(events: list[Any]) -> dict[str, Any]:
+    """Deltas as one value: texts and lists end to end, other values in their order, what all events have once."""
+    parts: dict[str, Any] = {}
+    rest: dict[str, list[Any]] = {}
+    common: dict[str, list[Any]] = {}
     for event in events:
-        for choice in event.get("choices", []):
-            for key, value in (choice.get("delta") or {}).items():
-                if isinstance(value, str):
-                    name = f"{choice.get('index')} {key}"
-                    texts[name] = texts.get(name, "") + value if key != "role" else value
+        if "choices" not in event:
+            rest.setdefault("events", []).append(event)
+            continue
+        for key, value in event.items():
+            if key == "usage" and value:
+                rest.setdefault(key, []).append(value)
+            elif key not in ("choices", "usage"):
+                found = common.setdefault(key, [])
+                found += [] if volatile(key) or value in found else [value]
+        for choice in event["choices"]:
+            delta = choice.get("delta") or {}
+            for key, value in [*delta.items(), *(pair for pair in choice.items() if pair[0] not in ("index", "delta"))]:
+                name = f"{choice.get('index')} {key}"
+                if isinstance(value, str) and key not in ("role", "finish_reason"):
+                    parts[name] = parts.get(name, "") + value
+                elif isinstance(value, dict) and all(isinstance(items, list) for items in value.values()):
+                    for part, items in value.items():  # log-probabilities
+                        parts[f"{name} {part}"] = [*parts.get(f"{name} {part}", []), *items]
                 elif value is not None:
-                    rest.append([key, value])
-            if choice.get("finish_reason"):
-                rest.append(["finish_reason", choice["finish_reason"]])
-        if event.get("usage"):
-            rest.append(["usage", event["usage"]])
-    return {"texts": texts, "rest": rest}
+                    rest.setdefault(name, []).append(value)
+    return {"parts": parts, "rest": rest, "common": common}

@@ -18,9 +18,14 @@ SENTENCE = re.compile(
 SHOWN = 12
 
 
+def exact(value: Any) -> str:
+    """A JSON value as one text. Equal texts are equal values of equal types: Python calls 1, 1.0 and True one, and -0.0 and 0.0."""
+    return json.dumps(value, sort_keys=True)
+
+
 def digest(value: Any) -> str:
     """Short digest of a JSON value, floats in full."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:16]
+    return hashlib.sha256(exact(value).encode()).hexdigest()[:16]
 
 
 def differences(up: Any, out: Any, path: str = "") -> Iterator[str]:
@@ -38,7 +43,7 @@ def differences(up: Any, out: Any, path: str = "") -> Iterator[str]:
             yield f"{path}: {len(up)} | {len(out)} items"
         for index, (one, other) in enumerate(zip(up, out, strict=False)):
             yield from differences(one, other, f"{path}[{index}]")
-    elif up != out:
+    elif exact(up) != exact(out):
         yield f"{path}: {short(up)} | {short(out)}"
 
 
@@ -60,7 +65,7 @@ def refused(up: Rounds, out: Rounds) -> bool:
 
     (Upstream itself refuses a picture in a conversation with a model that takes none.)
     """
-    known = list(zip(*up, strict=True))  # per request, the answers of all rounds
+    known = [set(map(exact, answers)) for answers in zip(*up, strict=True)]  # per request, the answers of all rounds
 
     def said(answer: Any) -> bool:
         text = json.dumps(answer.get("body"), ensure_ascii=False)
@@ -68,19 +73,54 @@ def refused(up: Rounds, out: Rounds) -> bool:
 
     return bool(out) and all(
         any(map(said, answers))
-        and all(said(answer) or answer in seen for answer, seen in zip(answers, known, strict=True))
+        and all(said(answer) or exact(answer) in seen for answer, seen in zip(answers, known, strict=True))
         for answers in out
     )
 
 
-def broken(answers: list[Any]) -> bool:
-    """Did a request of a round get no answer? An abort breaks its own stream, and has a status all the same."""
-    return any(isinstance(answer, dict) and answer.get("status") == 0 for answer in answers)
+def silent(answer: Any) -> bool:
+    """Did a request get no answer? An abort breaks its own stream, and has a status all the same."""
+    return isinstance(answer, dict) and answer.get("status") == 0
+
+
+def unanswered(up: Rounds, out: Rounds) -> bool:
+    """Is there a request that the one side never answers and the other not always, or none of the rounds whole?"""
+    if all(any(map(silent, answers)) for answers in (*up, *out)):
+        return True
+    return any(
+        (all(map(silent, one)) and any(map(silent, other))) or (all(map(silent, other)) and any(map(silent, one)))
+        for one, other in zip(zip(*up, strict=True), zip(*out, strict=True), strict=True)
+    )
+
+
+def form(value: Any) -> Any:
+    """A value without its numbers and texts: its status, keys and types. What each element of a list is, once."""
+    if isinstance(value, dict):
+        kept = {"status": value["status"]} if "status" in value else {}
+        return {**{key: form(item) for key, item in value.items()}, **kept}
+    if isinstance(value, list):
+        return sorted({exact(form(item)) for item in value})
+    return "number" if type(value) in (int, float) else type(value).__name__
+
+
+def apart(up: Rounds, out: Rounds) -> bool:
+    """Is there a request whose answers cannot be upstream's, whatever its other requests do?
+
+    Upstream always gives one answer and the output never gives it, or none of the output's has the form of one of
+    upstream's: a server that does not repeat its numbers repeats its status and its fields.
+    """
+    for one, other in zip(zip(*up, strict=True), zip(*out, strict=True), strict=True):
+        known, given = set(map(exact, one)), set(map(exact, other))
+        if len(known) == 1 and not known & given:
+            return True
+        if not {exact(form(answer)) for answer in one} & {exact(form(answer)) for answer in other}:
+            return True
+    return False
 
 
 def varied(rounds: Rounds) -> list[str]:
     """Where a side's own answers differ: its first round and the first that is another; empty when all are one."""
-    other = next((answers for answers in rounds if answers != rounds[0]), rounds[0])
+    other = next((answers for answers in rounds if exact(answers) != exact(rounds[0])), rounds[0])
     return list(differences(rounds[0], other))[:SHOWN]
 
 
@@ -91,29 +131,34 @@ def changed(group: Mapping[str, Any]) -> str:
 
 
 def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
-    """(``identical`` | ``unstable`` | ``differs``, per group what was found).
+    """(``identical`` | ``unstable`` | ``differs`` | ``failed``, per group what was found).
 
-    ``unanswered``: a request of the group got no answer from either (status 0), which two trees can have in common.
-    ``unstable``: upstream does not repeat itself, or the output does not but has given upstream's answer; ``upstream itself``
-    and ``output itself`` say which, see :func:`changed`.
+    ``unanswered``: a request of the group got no answer from either (status 0), which two trees can have in common;
+    nothing was compared then, so the whole is ``failed``.
+    ``differs``: upstream repeats itself and no round of the output is its, or a request has no answer in common, see
+    :func:`apart`; ``unstable``: upstream does not repeat
+    itself, or the output does not but has given upstream's answer; ``upstream itself`` and ``output itself`` say which, see
+    :func:`changed`.
     ``refused as stated``: the output refuses what rules removed, in the sentence that says so; nobody's fault.
     """
     groups: dict[str, dict[str, Any]] = {}
-    worst = "identical"
     for name in {**up, **out}:
         left, right = up.get(name), out.get(name)
         row: dict[str, Any] = {"requests": len((left or right or [[]])[0])}
-        if left is None or right is None:
+        if not left or not right:
             row["result"] = "differs"
-            row["differences"] = [f"no answer of {'upstream' if left is None else 'the output'}"]
+            row["differences"] = [f"no answer of {'the output' if left else 'upstream'}"]
+        elif len({len(answers) for answers in (*left, *right)}) > 1:
+            row["result"] = "differs"
+            row["differences"] = ["rounds of another number of answers"]
         else:
             row["digest"] = digest(left[0])
             row["tokens"] = tokens(left[0])
-            own = all(answers == left[0] for answers in left)
-            silent = [all(broken(answers) for answers in rounds) for rounds in (left, right)]
-            if all(silent):
+            first = exact(left[0])
+            own = all(exact(answers) == first for answers in left)
+            if unanswered(left, right):
                 row["result"] = "unanswered"
-            elif own and all(answers == left[0] for answers in right):
+            elif own and all(exact(answers) == first for answers in right):
                 row["result"] = "identical"
             elif name in REFUSED and refused(left, right):
                 row["result"] = "refused as stated"
@@ -123,9 +168,8 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
                 }
                 own = True
             else:
-                # Different: nothing that the one answers is among what the other answers.
-                common = sum(answers in left for answers in right)
-                row["result"] = "unstable" if common or not own else "differs"
+                common = sum(exact(answers) in map(exact, left) for answers in right)
+                row["result"] = "differs" if apart(left, right) or (own and not common) else "unstable"
                 row["rounds"] = {"upstream": len(left), "output": len(right), "common": common}
                 row["differences"] = list(differences(left[0], right[0]))[:SHOWN]
                 if own_output := varied(right):
@@ -133,6 +177,8 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
             if not own:
                 row["upstream itself"] = varied(left)
         groups[name] = row
-        if row["result"] == "differs" or (row["result"] in ("unstable", "unanswered") and worst == "identical"):
-            worst = "differs" if row["result"] == "differs" else "unstable"
-    return worst, groups
+    results = {row["result"] for row in groups.values()}
+    for result, whole in (("differs", "differs"), ("unanswered", "failed"), ("unstable", "unstable")):
+        if result in results:
+            return whole, groups
+    return "identical", groups

@@ -25,7 +25,7 @@ from pruner.parity.cells import Cell
 from pruner.parity.client import TREE, Client
 from pruner.parity.compare import judge
 from pruner.parity.requests import MODEL, groups
-from pruner.parity.server import Host, Server, card, kind_of
+from pruner.parity.server import Host, Server, card, kind_of, unused
 
 SCHEMA = "prune-parity/1"
 Json = Mapping[str, Any]
@@ -97,6 +97,8 @@ class Run:
 
     def pair(self, cell: Cell, slot: int) -> dict[str, Any]:
         """Start both servers, ask both, stop both, compare."""
+        for side in SIDES:
+            unused(port(slot, side))
         servers = {side: self.start(cell, slot, side) for side in SIDES}
         try:
             end = time.monotonic() + min(self.limit, self.left())
@@ -106,8 +108,10 @@ class Run:
             if len(up) < len(SIDES):
                 return {**refusal(servers, up), **figures}
             answers: dict[str, dict[str, Any]] = {side: {} for side in SIDES}
+            faults: dict[str, str] = {}
             asking = [
-                threading.Thread(target=ask, args=(clients[side], cell, answers[side]), daemon=True) for side in SIDES
+                threading.Thread(target=ask, args=(clients[side], cell, answers[side], faults, side), daemon=True)
+                for side in SIDES
             ]
             for thread in asking:
                 thread.start()
@@ -127,8 +131,7 @@ class Run:
             if not cut and result != "identical":
                 ask_again(clients, cell, common, found, end)
                 result, found = judge(common["upstream"], common["output"])
-            record = {"result": result if found else "failed", "groups": found, **figures}
-            return {**record, "why": "cut at its limit"} if cut else record
+            return {**whole(cell, result, found, cut, faults), **figures}
         finally:
             stoppers = [threading.Thread(target=server.stop) for server in servers.values()]
             for thread in stoppers:
@@ -192,10 +195,28 @@ def port(slot: int, side: str) -> int:
     return 11000 + 2600 * slot + 1300 * SIDES.index(side)
 
 
-def ask(client: Client, cell: Cell, answers: dict[str, Any]) -> None:
-    """Fill ``answers`` group by group, so that a limit keeps what came before it."""
-    for name, rounds in client.each(groups(cell.extra)):
-        answers[name] = rounds
+def ask(client: Client, cell: Cell, answers: dict[str, Any], faults: dict[str, str], side: str) -> None:
+    """Fill ``answers`` group by group, so that a limit keeps what came before it; what ends it early is a fault."""
+    try:
+        for name, rounds in client.each(groups(cell.extra)):
+            answers[name] = rounds
+    except Exception as error:
+        faults[side] = f"{type(error).__name__}: {error}"
+
+
+def whole(cell: Cell, result: str, found: Json, cut: bool, faults: Mapping[str, str]) -> dict[str, Any]:
+    """The record of what was compared. A cell of which groups have no answer is not alike, whatever the others are."""
+    planned = [group.name for group in groups(cell.extra)]
+    missing = [name for name in planned if name not in found]
+    record: dict[str, Any] = {"result": result, "groups": found, "planned": len(planned)}
+    why = ["cut at its limit"] if cut else []
+    why += [f"asking {side}: {text}" for side, text in sorted(faults.items())]
+    if missing:
+        why.append(f"{len(missing)} of {len(planned)} groups have no answer, from {missing[0]} on")
+        record["result"] = "differs" if result == "differs" else "failed"
+    if why:
+        record["why"] = "; ".join(why)
+    return record
 
 
 def ask_again(
@@ -260,11 +281,15 @@ def append(path: Path, record: Json) -> None:
 
 def finished(run: Run) -> dict[str, str]:
     """Cells that the results folder has an answer of, by the build that would run now: name -> result."""
-    path, found = run.results / RESULTS, {}
+    path = run.results / RESULTS
+    found: dict[str, str] = {}
     for line in path.read_bytes().splitlines() if path.is_file() else ():
         with contextlib.suppress(ValueError, TypeError, KeyError):  # half a row is no answer
             row = json.loads(line)
-            if row["build"] == run.build() and row["schema"] == SCHEMA and row["result"] in COMPARED:
+            if row["build"] != run.build() or row["schema"] != SCHEMA or row["result"] == "not run":
+                continue
+            found.pop(row["cell"], None)  # the last answer counts, and a failure is none
+            if row["result"] in COMPARED:
                 found[row["cell"]] = row["result"]
     return found
 

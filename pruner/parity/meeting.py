@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,13 +23,14 @@ from pruner.parity.client import Client
 from pruner.parity.compare import digest, tokens
 from pruner.parity.driver import append
 from pruner.parity.requests import BATCH, MODEL, Request, generate, prompt
-from pruner.parity.server import Host, Server, card
+from pruner.parity.server import Host, Server, card, unused
 
 RESULTS = "meetings.jsonl"
 OTHER = "other"  # the output with another digest
 SAID = re.compile(r"prune digest sha256:|runs another build")
 LONG = re.compile(r"(?<=sha256:)[0-9a-f]{64}")
 FIRST_PORT = 41000
+DRIVER = "driver:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,12 @@ MEETINGS: tuple[Meeting, ...] = (
     Meeting("nodes", ("output", "upstream")),
     Meeting("nodes", ("output", OTHER), refused=True),
 )
+
+
+def with_references(names: Collection[str]) -> list[Meeting]:
+    """The named meetings, and upstream's with itself for each kind of them: it is what the others are held to."""
+    kinds = {one.kind for one in MEETINGS if one.name in names}
+    return [one for one in MEETINGS if one.name in names or (one.kind in kinds and set(one.sides) == {"upstream"})]
 
 
 def requests(kind: str) -> list[Request]:
@@ -119,6 +126,8 @@ def judged(records: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if sides == ["upstream", "upstream"]:
             reference[kind] = record.get("answers", "")
             record["result"] = "identical" if record.get("answers") else "failed"
+        elif record.get("why", "").startswith(DRIVER):
+            record["result"] = "failed"
         elif record["must refuse"]:
             said = any("runs another build" in line for line in record["said"])
             record["result"] = "refused as stated" if said and not record.get("answers") else "differs"
@@ -141,6 +150,8 @@ def one(host: Host, trees: Mapping[str, Path], meeting: Meeting, port: int, limi
     }
     servers: list[Server] = []
     try:
+        for place in range(2):
+            unused(port + 10 * place)
         for place, side in enumerate(meeting.sides):
             environment = host.environment(trees[side], side, None, False, str(place))
             command = [host.python, "-m", "sglang.launch_server", "--host", "127.0.0.1"]
@@ -150,12 +161,15 @@ def one(host: Host, trees: Mapping[str, Path], meeting: Meeting, port: int, limi
         clients = [Client(port + 10 * place, {MODEL: "tiny"}, 60.0) for place in range(2)]
         answers = asked(meeting, servers, clients, port, start + limit)
         record["requests"], record["tokens"] = len(answers), tokens(answers)
-        if answers and all(answer["status"] == 200 for answer in answers):
+        wanted = len(requests(meeting.kind))
+        if len(answers) == wanted and all(answer["status"] == 200 for answer in answers):
             record["answers"] = digest(answers)
         elif answers:
             record["statuses"] = [answer["status"] for answer in answers]
+            if len(answers) < wanted:
+                record["why"] = f"{wanted - len(answers)} of {wanted} requests have no answer"
     except Exception as error:
-        record["why"] = f"driver: {type(error).__name__}: {error}"
+        record["why"] = f"{DRIVER} {type(error).__name__}: {error}"
     finally:
         for server in servers:
             if server.ended() and not meeting.refused and "answers" not in record:

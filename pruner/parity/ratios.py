@@ -26,13 +26,18 @@ def ratios(runs: Mapping[str, Sequence[Rows]]) -> dict[str, dict[str, Any]]:
     table: dict[str, dict[str, Any]] = {}
     for name in sorted({name for rows in runs["upstream"] for name in rows}):
         up, out = ([list(rows[name]) for rows in runs[side] if rows.get(name)] for side in SIDES)
-        if not up or not out:
+        met = [
+            (one[name], other[name])
+            for one, other in zip(runs["upstream"], runs["output"], strict=False)
+            if one.get(name) and other.get(name)
+        ]
+        if not met:
             continue
         medians, others = ([statistics.median(values) for values in side] for side in (up, out))
         middle = statistics.median(medians)
         if not all(medians):
             continue
-        pairs = [other / one for one, other in zip(medians, others, strict=False)]
+        pairs = [statistics.median(other) / statistics.median(one) for one, other in met]
         ratio = statistics.median(pairs)
         low, high = min(medians) / middle, max(medians) / middle
         table[name] = {
@@ -40,7 +45,7 @@ def ratios(runs: Mapping[str, Sequence[Rows]]) -> dict[str, dict[str, Any]]:
             "output": round(statistics.median(others), 6),
             "ratio": round(ratio, 4),
             "pairs": [round(pair, 4) for pair in pairs],
-            "ratio of runs": round(statistics.median(by_run(up, out)), 4),
+            "ratio of runs": round(statistics.median(by_run(met)), 4),
             "upstream's runs": [round(bound(value for row in up for value in row) / middle, 4) for bound in (min, max)],
             "upstream's processes": [round(low, 4), round(high, 4)],
             "processes": [len(up), len(out)],
@@ -55,10 +60,10 @@ def ratios(runs: Mapping[str, Sequence[Rows]]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def by_run(up: Sequence[Sequence[float]], out: Sequence[Sequence[float]]) -> list[float]:
+def by_run(met: Sequence[tuple[Sequence[float], Sequence[float]]]) -> list[float]:
     """The ratios of runs that followed each other: the k-th of the n-th process of each tree."""
     found = []
-    for first, second in zip(up, out, strict=False):
+    for first, second in met:
         found += [other / one for one, other in zip(first, second, strict=False) if one]
     return found or [0.0]
 

@@ -38,6 +38,7 @@ class Found:
     benches: dict[str, Record] = field(default_factory=dict)
     traces: dict[str, Record] = field(default_factory=dict)
     notes: list[Diagnostic] = field(default_factory=list)
+    others: list[tuple[str, str, Diagnostic]] = field(default_factory=list)  # of another build: file, name, message
 
     def note(self, place: Path, line: int, text: str) -> None:
         self.notes.append(Diagnostic(str(place), line, 0, "warning", "PR602", text))
@@ -63,6 +64,10 @@ def gather(folders: Sequence[Path], upstream: Path, digest: str) -> Found:
             for name, trace in members(folder / TRACES, found):
                 fits(folder / TRACES, name, trace, upstream, lengths)
                 found.traces[name] = trace
+    for file, name, message in found.others:
+        if name not in (found.records if file == CELL_FILES else found.benches):
+            raise PruneError(message)
+        found.note(Path(message.file), message.line, f"{message.text}; left out, there is a result of this build")
     if not found.records and not found.benches:
         raise PruneError(
             *found.notes,
@@ -103,10 +108,14 @@ def take(found: Found, path: Path, line: int, row: Record, digest: str) -> None:
         return
     if digest and (wrong := other_build(row, digest)):
         advice = "name the tree that ran with --output, or run it again"
-        raise cannot(str(path), "PR603", f"{name}: {wrong}", advice, line)
+        text = f"{name}: {wrong}"
+        found.others.append((path.name, name, Diagnostic(str(path), line, 0, "error", "PR603", text, advice)))
+        return
     if not cells:
         found.benches[name] = row
         return
+    if row["result"] in ("identical", "unstable") and incomplete(row):
+        row["result"] = "failed"
     before = found.records.get(name)
     if before is not None and row["result"] == "not run":
         return
@@ -130,6 +139,14 @@ def shape(row: Record) -> str:
     if row["result"] != "differs" and any(group["result"] == "differs" for group in groups.values()):
         return f"it says {row['result']}, and a group differs"
     return ""
+
+
+def incomplete(row: Record) -> bool:
+    """Was the cell cut, or has a group no answer? What was compared may be alike, and the cell is not known to be."""
+    groups = row.get("groups", {})
+    silent = any(group["result"] == "unanswered" for group in groups.values())
+    planned = row.get("planned", 0)
+    return silent or str(row.get("why", "")).startswith("cut ") or (isinstance(planned, int) and planned > len(groups))
 
 
 def whole(group: Any) -> bool:

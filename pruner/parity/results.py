@@ -49,7 +49,8 @@ def collect(
         if seen:
             record["modules"] = {side: seen[side]["processes"] for side in seen}
             record["modules"]["all"] = {side: len(seen[side]["modules"]) for side in seen}
-            record["executed"] = executed(judge(seen["upstream"]["lines"]))
+            if seen["upstream"]["lines"]:  # none where the host's Python has no sys.monitoring
+                record["executed"] = executed(judge(seen["upstream"]["lines"]))
         written[f"{name}.json"] = record
     for name, record in found.benches.items():
         record["trees"] = of_trees(record, identity)
@@ -73,7 +74,7 @@ def collect(
         place.mkdir(parents=True, exist_ok=True)
         for name, record in written.items():
             write(place / name, record)
-        (place / "summary.md").write_text(markdown(summary), encoding="utf-8")
+        (place / "summary.md").write_text(markdown(summary), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise cannot(str(place), "PR310", f"cannot be written: {error.strerror}", "name another --reports") from None
     return summary
@@ -143,7 +144,13 @@ def not_run(records: Mapping[str, Record]) -> list[list[str]]:
 
 
 def write(path: Path, record: Record) -> None:
-    path.write_text(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")  # half a surrogate pair, which JSON escapes too
+
+
+def plain(text: str) -> str:
+    """Text of a log in a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def few(names: Sequence[str]) -> str:
@@ -162,6 +169,7 @@ def markdown(summary: Record) -> str:
     for name, cell in summary["cells"].items():
         said = [f"{count} {what}" for what, count in sorted(cell["groups"].items())] or ["nothing compared"]
         said += [f"{side} did not repeat itself in {few(names)}" for side, names in cell.get("unstable", {}).items()]
+        said += [plain(cell["why"])] if isinstance(cell.get("why"), str) else []
         said += [f"earlier: {', '.join(cell['earlier'])}"] if "earlier" in cell else []
         said += ["build not recorded"] if "build" in cell else []
         lines_run = cell.get("executed", {})

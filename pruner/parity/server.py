@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -69,6 +70,7 @@ class Host:
         if trace is not None:
             trace.mkdir(parents=True, exist_ok=True)
             made["PRUNE_TRACE_DIR"] = str(trace)
+            made["PRUNE_TRACE_TREE"] = str(tree)
             if lines:
                 made["PRUNE_TRACE_LINES"] = "1"
         return made
@@ -177,6 +179,14 @@ class Server:
         lines = self.log.read_text("utf-8", "replace").splitlines()
         named = [line for line in lines if REASON.search(line)] or lines[-1:]
         return NOISE.sub("", named[-1]).strip()[:300] if named else "said nothing"
+
+
+def unused(port: int) -> None:
+    """Raise OSError where somebody listens already: a server that an earlier run left would answer for the new one."""
+    with socket.socket() as probe:
+        probe.settimeout(3)
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            raise OSError(f"port {port} is taken: end what listens there")
 
 
 def kind_of(title: str) -> str:

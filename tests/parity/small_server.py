@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 SERVER = """
-import argparse, json, sys, time
+import argparse, json, os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-SHIFT, BROKEN, REFUSES = {shift}, {broken!r}, {refuses!r}
+SHIFT, BROKEN, REFUSES, DIES = {shift}, {broken!r}, {refuses!r}, {dies!r}
 
 
 def answer(ids):
@@ -21,6 +21,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"null") or {{}}
+        if self.path in DIES:
+            os._exit(1)
         if self.path in BROKEN:
             self.connection.close()
             return
@@ -64,11 +66,13 @@ ThreadingHTTPServer(("127.0.0.1", options.port), Handler).serve_forever()
 """
 
 
-def write(folder: Path, shift: int = 0, broken: tuple[str, ...] = (), refuses: str = "") -> Path:
-    """A tree of this program. ``shift`` changes its answers, ``broken`` are paths that it hangs up on."""
+def write(
+    folder: Path, shift: int = 0, broken: tuple[str, ...] = (), refuses: str = "", dies: tuple[str, ...] = ()
+) -> Path:
+    """A tree of this program. ``shift`` changes its answers, ``broken`` are paths that it hangs up on, ``dies`` end it."""
     package = folder / "sglang"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
-    text = SERVER.format(shift=shift, broken=broken, refuses=refuses)
+    text = SERVER.format(shift=shift, broken=broken, refuses=refuses, dies=dies)
     (package / "launch_server.py").write_text(text)
     return folder

@@ -65,6 +65,15 @@ def test_a_ratio_is_of_pairs() -> None:
     assert row["upstream against itself"] == 1.0  # the second against the first and third
 
 
+def test_a_figure_that_a_process_lacks_moves_no_other_pair() -> None:
+    """The second of upstream's processes has none: its third is a pair with the output's third."""
+    up, out = ([{"x": [pace * tree]} for pace in (1.0, 2.0, 3.0)] for tree in (1.0, 1.01))
+    up[1] = {}
+    row = ratios({"upstream": up, "output": out})["x"]
+    assert (row["ratio"], row["pairs"], row["ratio of runs"]) == (1.01, [1.01] * 2, 1.01)
+    assert "x" not in ratios({"upstream": [{}, {"x": [1.0]}], "output": [{"x": [1.0]}, {}]})  # no pair has it
+
+
 def test_runs_are_pairs_too() -> None:
     """Single runs that lie far apart: two medians differ by half, and of the runs that met hardly one does."""
     up, out = [{"x": [1.0, 2.0, 1.0, 2.0, 1.0]}], [{"x": [1.0, 2.0, 1.5, 2.0, 1.5]}]

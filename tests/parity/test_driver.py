@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import socket
 import sys
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from pruner.parity import driver
 from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
 from pruner.parity.compare import changed, judge
-from pruner.parity.driver import RESULTS, TRACES, Run
+from pruner.parity.driver import RESULTS, TRACES, Run, verdict
 from pruner.parity.results import collect
 from pruner.parity.server import Host
 from pruner.pipeline import guard
@@ -68,6 +70,48 @@ def test_one_token_differs(tmp_path: Path) -> None:
 def test_a_route_that_breaks_in_the_output_only(tmp_path: Path) -> None:
     found = record(tmp_path, {}, {"broken": ("/parse_function_call",)})
     assert [name for name, row in found["groups"].items() if row["result"] == "differs"] == ["parsers"]
+
+
+def test_servers_that_die_alike_are_not_alike(tmp_path: Path) -> None:
+    """Both end at the same request: what came before it is alike, and most of the cell has no answer."""
+    found = record(tmp_path, *[{"dies": ("/separate_reasoning",)}] * 2)
+    results = [row["result"] for row in found["groups"].values()]
+    assert results[:-1] == ["identical"] * (len(results) - 1) and results[-1] == "unanswered"
+    assert found["result"] == "failed" and len(results) < found["planned"] == 18
+    assert found["why"] == f"{18 - len(results)} of 18 groups have no answer, from penalties on"
+    assert verdict([found["result"]]) == 1
+
+
+def test_a_cell_that_is_cut_is_not_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = driver.Client.each
+
+    def each(self: Any, groups: Any) -> Any:
+        for number, pair in enumerate(slow(self, groups)):
+            yield pair
+            if number == 2:
+                time.sleep(60)
+
+    monkeypatch.setattr(driver.Client, "each", each)
+    found = record(tmp_path, {}, {}, limit=6.0)
+    assert [row["result"] for row in found["groups"].values()] == ["identical"] * 3
+    assert (found["result"], found["why"].partition(";")[0]) == ("failed", "cut at its limit")
+
+
+def test_a_fault_of_the_client_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that ends both sides at the same place left a cell of a few groups that were alike."""
+    monkeypatch.setattr(driver.Client, "flush", lambda self: 1 / 0)
+    found = record(tmp_path, {}, {})
+    assert found["result"] == "failed" and "asking upstream: ZeroDivisionError" in found["why"]
+
+
+def test_what_an_earlier_run_left_does_not_answer(tmp_path: Path) -> None:
+    """A server that a cut run left answers for the new one before that is up."""
+    with socket.socket() as left:
+        left.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        left.bind(("127.0.0.1", PORTS + 10))
+        left.listen()
+        found = record(tmp_path, {}, {})
+    assert found["result"] == "failed" and f"port {PORTS + 10} is taken" in found["why"]
 
 
 def test_refused_alike_and_refused_alone(tmp_path: Path) -> None:
@@ -155,7 +199,9 @@ def test_what_neither_server_answers_is_not_called_alike() -> None:
     """A prompt that upstream's own options leave in the queue for ever times out on both sides."""
     answered, silent = {"status": 200, "body": 1}, {"status": 0, "body": "TimeoutError"}
     result, groups = judge({"single": [[answered, silent]] * 2}, {"single": [[answered, silent]] * 2})
-    assert (result, groups["single"]["result"]) == ("unstable", "unanswered")
+    assert (result, groups["single"]["result"]) == ("failed", "unanswered")
+    again = [[answered, answered], [answered, silent]]  # upstream answers sometimes, the output never
+    assert judge({"single": again}, {"single": [[answered, silent]] * 2})[0] == "failed"
     assert judge({"single": [[answered]] * 2}, {"single": [[silent]] * 2})[0] == "differs"
 
 
@@ -173,3 +219,57 @@ def test_an_unstable_group_says_who_did_not_repeat_itself(up: str, out: str, sai
     result, groups = judge({"chat": [[answer] for answer in up]}, {"chat": [[answer] for answer in out]})
     assert (result, changed(groups["chat"])) == ("unstable", said)
     assert all(groups["chat"][key] for key in ("upstream itself", "output itself") if key in groups["chat"])
+
+
+@pytest.mark.parametrize(("up", "out"), [(1, 1.0), (1, True), (0, False), (0.0, -0.0), ("1", 1), ([], {}), (None, 0)])
+def test_what_python_calls_equal_is_not_alike(up: Any, out: Any) -> None:
+    """Bit for bit, field by field: Python says True == 1 == 1.0 and 0.0 == -0.0."""
+    bodies = [[{"status": 200, "body": {"x": [value]}}] for value in (up, out)]
+    result, groups = judge({"single": [bodies[0]] * 2}, {"single": [bodies[1]] * 2})
+    assert result == "differs" and groups["single"]["differences"]
+    assert judge({"single": [bodies[0]] * 2}, {"single": [bodies[0]] * 2})[0] == "identical"
+
+
+def test_no_number_is_alike_to_itself() -> None:
+    body = [[{"status": 200, "body": json.loads('{"x": NaN}')}] for _ in range(4)]
+    assert judge({"single": body[:2]}, {"single": body[2:]})[0] == "identical"
+    assert judge({"single": body[:2]}, {"single": [[{"status": 200, "body": {"x": 1.0}}]] * 2})[0] == "differs"
+
+
+def test_half_a_surrogate_pair_is_an_answer() -> None:
+    body = [[{"status": 200, "body": json.loads('"\\ud800"')}]] * 2
+    assert judge({"single": body}, {"single": body})[0] == "identical"
+
+
+@pytest.mark.parametrize("out", [[], [[]]])
+def test_no_answers_are_not_alike(out: Any) -> None:
+    up = [[{"status": 200, "body": 1}]] * 2
+    assert judge({"single": up}, {"single": out})[0] == "differs"
+    assert judge({"single": out}, {"single": up})[0] == "differs"
+
+
+def test_an_unstable_request_hides_no_other() -> None:
+    """Upstream does not repeat itself in one request of a group, and the output never answers the other one as it does."""
+
+    def rounds(*pairs: tuple[Any, Any]) -> list[list[Any]]:
+        return [[{"status": 200, "body": body} for body in pair] for pair in pairs]
+
+    up = rounds(("a", "x"), ("b", "x"))
+    assert judge({"single": up}, {"single": rounds(("c", "x"), ("a", "x"))})[0] == "unstable"
+    assert judge({"single": up}, {"single": rounds(("a", "y"), ("b", "y"))})[0] == "differs"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"status": 500, "body": {"text": "a", "ids": [1]}},
+        {"status": 200, "body": {"text": "a"}},
+        {"status": 200, "body": 1},
+    ],
+)
+def test_an_unstable_upstream_hides_no_error(wrong: Any) -> None:
+    """Its numbers vary, its status and its fields do not."""
+    up = [[{"status": 200, "body": {"text": text, "ids": [number]}}] for number, text in enumerate("ab")]
+    good = [[{"status": 200, "body": {"text": text, "ids": [number, 2]}}] for number, text in enumerate("cd")]
+    assert judge({"single": up}, {"single": good})[0] == "unstable"
+    assert judge({"single": up}, {"single": [[wrong], [wrong]]})[0] == "differs"

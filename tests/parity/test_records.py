@@ -215,10 +215,52 @@ def test_what_was_not_compared_is_not_called_alike(place: Path, capsys: pytest.C
     nothing = {"groups": {}, "why": "no card"}
     for number, result in enumerate(("failed", "refused by both", "not run")):
         code, out, _ = collect(capsys, left(str(number), row(result=result, **nothing)))
-        assert code == 1 and f"| bf16-triton | H200 | {result} (nothing compared) | 0 | 0 | -, - |" in out
+        assert code == 1 and f"| bf16-triton | H200 | {result} (nothing compared; no card) | 0 | 0 |" in out
     assert "| bf16-triton | 1 card(s); no card |" in out
     assert collect(capsys, left("both", row("lora"), row(result="failed", **nothing)))[0] == 1
     assert [verdict(found) for found in ([], ["identical", "not run"], ["failed", "differs"])] == [1, 0, 3]
+
+
+def test_a_cell_that_was_not_compared_whole_is_not_called_alike(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Cut at its limit, groups without a row, a group that neither answered: the rest may be alike."""
+    unanswered = {"a": {"result": "identical", "requests": 1}, "b": {"result": "unanswered", "requests": 1}}
+    for number, (more, said) in enumerate(
+        (
+            ({"why": "cut at its limit"}, "failed (1 identical; cut at its limit)"),
+            ({"why": "cut at its limit", "result": "unstable"}, "failed (1 identical; cut at its limit)"),
+            ({"planned": 2}, "failed (1 identical)"),
+            ({"result": "unstable", "groups": unanswered}, "failed (1 identical; 1 unanswered)"),
+        )
+    ):
+        code, out, _ = collect(capsys, left(str(number), {**row(), **more}))
+        assert code == 1 and f"| bf16-triton | H200 | {said} |" in out
+    assert collect(capsys, left("whole", row(planned=1)))[0] == 0
+
+
+def test_a_row_of_another_build_gives_way(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder in which the build before ran, too: what this one ran counts, and what it did not run is not said of it."""
+    old = {"prune digest": {"upstream": "", "output": OTHER}}
+    for number, rows in enumerate(((row(result="differs", **old), row()), (row(), row(result="differs", **old)))):
+        code, out, err = collect(capsys, left(str(number), *rows))
+        assert code == 0 and "| bf16-triton | H200 | identical (1 identical) | 2 | 5 |" in out
+        assert (
+            "it ran build bbbbbbbb, and the output is build aaaaaaaa; left out, there is a result of this build" in err
+        )
+    code, out, err = collect(capsys, left("alone", row(), row("lora", **old)))
+    assert (code, out) == (2, "") and err.startswith("alone/cells.jsonl:2: error PR603")
+
+
+def test_text_that_is_none_is_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server may answer half a surrogate pair; a log line may hold what parts a table."""
+    group = {"result": "differs", "requests": 1, "differences": ["x: \ud800 | a"]}
+    folder = left(
+        "r", row(result="differs", groups={"a": group}), row("lora", "failed", groups={}, why="a | b\nc \ud800")
+    )
+    code, out, _ = collect(capsys, folder)
+    assert code == 3 and "nothing compared; a \\| b c" in out
+    assert json.loads(Path("out-reports/parity/bf16-triton.json").read_text())["groups"]["a"] == group
 
 
 def test_benches(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,6 +383,9 @@ def test_a_run_goes_on_from_what_is_there(
     append(tmp_path / "r" / "cells.jsonl", row("tp2", build=build))  # after half a row
     here = Run(Host(tmp_path / "w"), trees, tmp_path / "r", 1.0)
     assert finished(here) == {"bf16-triton": "differs", "tp2": "identical"}
+    append(tmp_path / "r" / "cells.jsonl", row("tp2", "failed", build=build))  # asked again: the last answer counts
+    append(tmp_path / "r" / "cells.jsonl", row("bf16-triton", "not run", build=build))
+    assert finished(here) == {"bf16-triton": "differs"}
 
 
 def test_an_archive_that_a_cut_left_in_half_is_put_aside(tmp_path: Path) -> None:
