@@ -4,7 +4,7 @@
                                       [--parser PYTHON]
 
 Each entry point starts, or ends with the name of a package that the project asks for; anything else is a fault (exit 1).
-``--sbom`` writes a CycloneDX document of the wheel and what it asks for (needs requirements-sbom.txt). ``--sizes`` asks
+``--sbom`` writes a CycloneDX document of the wheel and what it asks for (needs requirements-sbom.txt), and the wheel beside it. ``--sizes`` asks
 the package index that pip is set up with how large the wheels of the dropped dependencies are. Needs an index for the
 build backend; nothing of the tree's dependencies is installed. ``--parser``: a Python that has what the server imports
 (no card needed; .venv-verify/bin/python); the tree's own parser then reads each command of ``launch/``.
@@ -32,6 +32,7 @@ from pruner.pipeline.needs import imports_of, name_of
 from pruner.verify.behaviour.environment import ALWAYS, KERNELS, PROBE
 
 MISSING = re.compile(r"(?:ModuleNotFoundError|ImportError): No module named '([\w.]+)'")
+EPOCH = "315532800"  # 1980, before which an archive knows no time
 MODULES = ("sglang", "sglang.launch_server", "sglang.check_env", "sglang.bench_serving", "sglang.bench_one_batch")
 
 
@@ -44,7 +45,8 @@ def build(tree: Path, folder: Path) -> Path:
     left = {"build", *(path.name for path in tree.glob("*.egg-info"))}
     shutil.copytree(tree, copy, symlinks=True, ignore=lambda at, names: left if Path(at) == tree else ())
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(copy)]
-    subprocess.run(command, check=True)
+    # The same tree, the same bytes: an archive holds times.
+    subprocess.run(command, check=True, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
     shutil.rmtree(copy)
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -156,6 +158,14 @@ def sizes(dropped: list[dict[str, Any]]) -> dict[str, int]:
     return found
 
 
+def origin(manifest: dict[str, Any]) -> dict[str, str]:
+    """What a manifest says of where the tree comes from; a folder has no archive's digest, its files have one."""
+    upstream = manifest["upstream"]
+    found = {"prune:digest": manifest.get("digest", ""), "prune:rules": manifest["rules"]["digest"]}
+    found |= {"prune:upstream": upstream["digest"], "prune:upstream-files": upstream["snapshot"]}
+    return {name: value for name, value in found.items() if value}
+
+
 def sbom(tree: Path, wheel: Path) -> str:
     """CycloneDX 1.6 of the wheel: itself with its digests, and a component for each requirement."""
     from cyclonedx.model import HashAlgorithm, HashType, Property
@@ -176,11 +186,7 @@ def sbom(tree: Path, wheel: Path) -> str:
         bom_ref=f"{name}=={version}",
         purl=PackageURL("pypi", None, name, version),
         hashes=[HashType(alg=HashAlgorithm.SHA_256, content=hashlib.sha256(wheel.read_bytes()).hexdigest())],
-        properties=[
-            Property(name="prune:digest", value=manifest.get("digest", "")),
-            Property(name="prune:upstream", value=manifest["upstream"]["digest"]),
-            Property(name="prune:rules", value=manifest["rules"]["digest"]),
-        ],
+        properties=[Property(name=name, value=value) for name, value in origin(manifest).items()],
     )
     bom = Bom()
     bom.metadata.component = own
@@ -228,6 +234,7 @@ def main() -> int:
         told: dict[str, Any] = {"wheel": wheel.name, "bytes": wheel.stat().st_size, "entries": rows, "left out": absent}
         if options.sbom:
             options.sbom.write_text(sbom(tree, wheel), "utf-8")
+            shutil.copy2(wheel, options.sbom.absolute().parent)  # the file whose digest it tells
     if options.report:
         dropped = json.loads(options.report.read_text("utf-8")).get("packaging", {}).get("dropped", [])
         told["dropped"] = [row["requirement"] for row in dropped]

@@ -30,6 +30,7 @@ def packaging(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, bytes], t
     scripts = _scripts(snapshot, metadata.rpartition("/")[0])
     licence = next((f.path for f in snapshot.files if f.path.endswith("/licenses/LICENSE")), None)
     text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
+    text += _platform(snapshot, outcome, metadata.rpartition("/")[0])
     if licence is None:
         text = text.replace('license = {file = "LICENSE"}\n', "")
     more = {"LICENSE": snapshot.read(licence)} if licence else {}
@@ -49,6 +50,24 @@ def _extras(header: object) -> dict[str, list[str]]:
         )
         found.setdefault(match.group(1), []).append(bare)
     return found
+
+
+def _platform(snapshot: Snapshot, outcome: Outcome, info: str) -> str:
+    """What the wheel that is built of the tree says it runs on: what upstream's says, as long as compiled code is in it.
+
+    setuptools, which compiles nothing here, takes the tree for one of pure Python, whose wheel any host would install.
+    """
+    path = f"{info}/WHEEL"
+    known = {file.path for file in snapshot.files}
+    if path not in known or not any(p.endswith(".so") and outcome.files.get(p, b"") is not None for p in known):
+        return ""
+    tags = re.findall(r"^Tag: (\w+)-(\w+)-(\w+)\s*$", snapshot.read(path).decode("utf-8", "replace"), re.M)
+    if not tags or tags[0][2] == "any":
+        return ""
+    python, abi, platform = tags[0]
+    # setuptools leaves the middle part out; `cp39-none` is 3.9 alone, `py39-none` 3.9 and later.
+    python = python.replace("cp", "py") if abi == "abi3" else python
+    return f"\n[tool.distutils.bdist_wheel]\npython-tag = {_quote(python)}\nplat-name = {_quote(platform)}\n"
 
 
 def _scripts(snapshot: Snapshot, info: str) -> dict[str, dict[str, str]]:

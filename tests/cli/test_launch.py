@@ -115,7 +115,13 @@ def test_scripts_are_shell(name: str, tmp_path: Path) -> None:
     }.items():
         (tmp_path / program).write_text(f"#!/bin/bash\n{text}\n")
         (tmp_path / program).chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "SLURM_JOB_NODELIST": "node[1-2]"}
+    # Of these the last two are set by shells and by conda's compilers: the login node's name, which sbatch passes on.
+    environment = {
+        "PATH": f"{tmp_path}:/usr/bin:/bin",
+        "SLURM_JOB_NODELIST": "node[1-2]",
+        "HOST": "login01",
+        "HOSTNAME": "login01",
+    }
     for variable, value in NEEDED.get(name, {}).items():
         done = subprocess.run(["bash", path], capture_output=True, text=True, env=environment, check=False)
         assert done.returncode and f"{variable}: " in done.stderr and not done.stdout, "started without what it needs"
@@ -132,6 +138,13 @@ def test_scripts_are_shell(name: str, tmp_path: Path) -> None:
         assert said == ["-m", "sglang.launch_server", *(word.replace("127.0.0.1", host) for word in command)]
     else:
         assert said[:3] == ["-m", "sglang_router.launch_router", "--pd-disaggregation"]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_says_how_it_is_started(name: str) -> None:
+    """The files that a run writes are not executable: `./x.sh` would be refused."""
+    head = [line for line in template(name).splitlines() if line.startswith("# ") and f"{name}" in line]
+    assert all(re.search(rf"\b(?:bash|sbatch) {re.escape(name)}", line) for line in head)
 
 
 def documents() -> list[Any]:

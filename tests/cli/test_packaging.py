@@ -104,6 +104,29 @@ def test_all_stay_where_nothing_went(tmp_path: Path) -> None:
     assert len(kept) == 7 and said == {}
 
 
+CORE = "sglang/_core.cpython-311-x86_64-linux-gnu.so"
+TAGS = {
+    "cp311-cp311-manylinux_2_34_x86_64": ("cp311", "manylinux_2_34_x86_64"),
+    "cp39-abi3-linux_aarch64": ("py39", "linux_aarch64"),  # 3.9 and later
+    "py3-none-any": None,
+}
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_wheel_of_a_tree_with_compiled_code_is_for_its_platform(tag: str, tmp_path: Path) -> None:
+    """It was one for any host, which found nothing to import there."""
+    wheel = {"sglang-0.5.17.dist-info/WHEEL": f"Wheel-Version: 1.0\nTag: {tag}\nTag: cp38-cp38-other\n"}
+    build(tmp_path / "a", FILES | wheel | {CORE: "x"})
+    tool = tomllib.loads((tmp_path / "a" / "out" / "pyproject.toml").read_text())["tool"]
+    made = tool.get("distutils", {}).get("bdist_wheel", {})
+    assert tuple(made.values()) == (TAGS[tag] or ()) and set(made) <= {"python-tag", "plat-name"}
+    build(tmp_path / "b", FILES | wheel)
+    assert "distutils" not in tomllib.loads((tmp_path / "b" / "out" / "pyproject.toml").read_text())["tool"]
+    rules = RULES.replace("rules:\n", f"rules:\n  - {{id: core, because: So., drop: ['path:{CORE}']}}\n")
+    build(tmp_path / "c", FILES | wheel | {CORE: "x"}, rules)
+    assert "distutils" not in tomllib.loads((tmp_path / "c" / "out" / "pyproject.toml").read_text())["tool"]
+
+
 def test_a_server_gets_its_launch_kit(tmp_path: Path) -> None:
     """The written tree passes its checks with it; a file for which an option is gone is not there."""
     body = "".join(f"    parser.add_argument({option!r})\n" for option in OPTIONS if option != "--nnodes")

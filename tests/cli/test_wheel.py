@@ -66,7 +66,8 @@ def test_building_leaves_the_tree_as_it_was(tmp_path: Path, monkeypatch: pytest.
     before = sorted(path.relative_to(top) for path in top.rglob("*"))
     seen: list[str] = []
 
-    def pip(command: list[str], **_: object) -> None:
+    def pip(command: list[str], env: dict[str, str], **_: object) -> None:
+        assert env["SOURCE_DATE_EPOCH"] == wheel.EPOCH
         place = Path(command[-1])
         seen.extend(sorted(path.relative_to(place).as_posix() for path in place.rglob("*.py")))
         (place / "build").mkdir()
@@ -77,3 +78,12 @@ def test_building_leaves_the_tree_as_it_was(tmp_path: Path, monkeypatch: pytest.
     assert wheel.build(top, tmp_path / "w").name == "sglang.whl"
     assert sorted(path.relative_to(top) for path in top.rglob("*")) == before
     assert seen == ["sglang/__init__.py", "sglang/build/kept.py", "sglang/srt/server_args.py"]
+
+
+def test_a_tree_of_a_folder_has_an_origin() -> None:
+    """Only an archive has a digest of its own: the document said that upstream is nothing."""
+    manifest = {"digest": "sha256:d", "upstream": {"digest": "", "snapshot": "s"}, "rules": {"digest": "r"}}
+    found = {"prune:digest": "sha256:d", "prune:rules": "r", "prune:upstream-files": "s"}
+    assert wheel.origin(manifest) == found
+    manifest["upstream"] = {"digest": "a", "snapshot": "s"}
+    assert wheel.origin(manifest) == {**found, "prune:upstream": "a"}

@@ -5,7 +5,7 @@
 set -euo pipefail
 exec python3 -m sglang.launch_server \
   --model-path "${MODEL:-deepseek-ai/DeepSeek-R1}" \
-  --host "${HOST:-0.0.0.0}" --port "${PORT:-30000}" \
+  --host "${LISTEN:-0.0.0.0}" --port "${PORT:-30000}" \
   --tp-size 8 \
   --disaggregation-mode prefill \
   --disaggregation-transfer-backend "${TRANSFER:-mooncake}" \

@@ -3,7 +3,7 @@
 set -euo pipefail
 exec python3 -m sglang.launch_server \
   --model-path "${MODEL:-nvidia/DeepSeek-R1-0528-FP4}" \
-  --host "${HOST:-0.0.0.0}" --port "${PORT:-30000}" \
+  --host "${LISTEN:-0.0.0.0}" --port "${PORT:-30000}" \
   --quantization modelopt_fp4 \
   --attention-backend trtllm_mla \
   --moe-runner-backend flashinfer_trtllm \
