@@ -71,6 +71,7 @@ def parity(
         raise click.UsageError(f"--arguments: {error}") from None
     from pruner.parity.driver import build_of, verdict
     from pruner.parity.results import collect as take
+    from pruner.pipeline.answers import Answers
     from pruner.pipeline.trace import opened
     from pruner.source import default_cache
 
@@ -87,8 +88,12 @@ def parity(
         folders.append(results)
     if code == ExitCode.CANNOT_RUN:
         return code
-    notes = Screen().diagnostics
-    summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports, notes)
+    answers, notes = Answers(reports), Screen().diagnostics
+
+    def edge(path: str) -> str:
+        return answers.why(path).lines[-1].strip().removeprefix("-> ")
+
+    summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports, notes, edge)
     if as_json:
         print_json(summary)
     else:

@@ -26,6 +26,7 @@ WORDS = ("identical", "unstable", "differs", "failed", "refused by both", "not r
 GROUP_WORDS = (*ALIKE, "unstable", "differs", "unanswered")
 NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 TABLE = ("upstream", "output", "processes", "upstream's processes")
+COLLECTED = ("earlier", "executed", "modules", "trees")  # what collecting adds to a row
 ADVICE = "take the archive out of the folder to collect without it"
 Record = dict[str, Any]
 
@@ -98,6 +99,8 @@ def rows(path: Path, found: Found) -> Iterator[tuple[int, Record]]:
 def take(found: Found, path: Path, line: int, row: Record, digest: str) -> None:
     """Check one row and put it where it belongs."""
     cells = path.name == CELL_FILES
+    for key in COLLECTED:
+        row.pop(key, None)
     name = row.get("cell" if cells else "bench")
     wrong = (shape if cells else figures)(row) if isinstance(name, str) and NAME.fullmatch(name) else "without a name"
     if wrong:
@@ -165,10 +168,21 @@ def figures(row: Record) -> str:
     if not isinstance(made, dict):
         return "it has no figures"
     table = made.get("bench_serving", {})
-    for name, value in [*made.items(), *(table.items() if isinstance(table, dict) else ())]:
-        if isinstance(value, dict) and "ratio" in value and not all(value.get(key) for key in TABLE):
-            return f"{name} has no {' or no '.join(key for key in TABLE if not value.get(key))}"
+    if not isinstance(table, dict):
+        return "its figures of bench_serving are no table"
+    for name, value in [*made.items(), *table.items()]:
+        if isinstance(value, dict) and "ratio" in value:
+            if wrong := [key for key in TABLE if not told(value, key)]:
+                return f"{name} has no {' or no '.join(wrong)}"
     return ""
+
+
+def told(figure: Record, key: str) -> bool:
+    """Does a figure have this: a number, or for processes a list of them?"""
+    value = figure.get(key)
+    numbers = value if isinstance(value, list) else [value]
+    whole = bool(numbers) and all(type(number) in (int, float) for number in numbers)
+    return whole and isinstance(value, list) == key.endswith("processes") and (isinstance(value, list) or bool(value))
 
 
 def other_build(row: Record, digest: str) -> str:

@@ -27,10 +27,12 @@ def collect(
     judge: Judge,
     reports: Path,
     tell: Callable[[Sequence[Diagnostic]], None] = lambda _: None,
+    edge: Callable[[str], str] = lambda _: "",
 ) -> Record:
     """Take what runs left in ``folders`` (later ones win) into ``reports/parity``; the summary.
 
-    ``judge`` is asked of each cell's executed lines and of all together; ``tell`` hears what was left out. Raises
+    ``judge`` is asked of each cell's executed lines and of all together; ``tell`` hears what was left out; ``edge`` says
+    what keeps a file. Raises
     :class:`pruner.errors.PruneError` when a folder holds no results of this output (see :func:`gather`), the output has
     no manifest, or ``reports/parity`` cannot be written.
     """
@@ -66,8 +68,9 @@ def collect(
     if unknown := [name for name, one in sorted(found.benches.items()) if one["trees"]["output"] == NOT_RECORDED]:
         summary["bench of a build not recorded"] = unknown
     if union:
-        summary["executed"] = executed(judge(union))
-        summary["tightness"] = tightness(union, manifest, upstream)
+        verdict = judge(union)
+        summary["executed"] = executed(verdict)
+        summary["tightness"] = tightness(union, verdict["classes"].get("kept", 0), manifest, upstream, edge)
     written["summary.json"] = summary
     place = reports / "parity"
     try:
@@ -148,6 +151,15 @@ def write(path: Path, record: Record) -> None:
     path.write_text(text, encoding="utf-8", errors="backslashreplace")  # half a surrogate pair, which JSON escapes too
 
 
+def tight(found: Record) -> list[str]:
+    """How much more is kept than ran, for people."""
+    said = f"{found['kept lines']:,} Python lines are kept, {found['executed lines that are kept']:,} of them ran"
+    ratio = f": {found['kept by executed']} to one" if found["kept by executed"] else ""
+    rows = [f"| {path} | {size:,} | {plain(edge)} |" for path, size, edge in found["largest files that never ran"]]
+    head = ["", "| largest files that never ran | kept lines | kept by |", "|---|---|---|"] if rows else []
+    return [f"{said}{ratio}.", *head, *rows, ""]
+
+
 def plain(text: str) -> str:
     """Text of a log in a cell of a table."""
     return " ".join(text.split()).replace("|", "\\|")
@@ -178,6 +190,7 @@ def markdown(summary: Record) -> str:
         counts = f"{cell['requests']} | {cell['tokens']} | {ran}, {missing}"
         lines.append(f"| {name} | {cell['card']} | {result} | {counts} |")
     lines += ["", "| not run | what it takes |", "|---|---|", *(f"| {a} | {b} |" for a, b in summary["not run"]), ""]
+    lines += tight(summary["tightness"]) if "tightness" in summary else []
     for name, measured in summary["bench"].items():
         unknown = name in summary.get("bench of a build not recorded", ())
         lines += [f"## {name}{' (build not recorded)' if unknown else ''}", ""]

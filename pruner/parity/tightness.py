@@ -8,7 +8,7 @@ Blind to what the tracer does not see: torch.compile, kernels.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,24 @@ def together(traces: Iterable[Lines]) -> dict[str, set[int]]:
     return found
 
 
-def tightness(lines: Lines, manifest: Mapping[str, Any], upstream: Path) -> dict[str, Any]:
-    """Kept Python lines by traced ones, over functions that were entered; the largest kept files never executed."""
+def tightness(
+    lines: Lines, kept: int, manifest: Mapping[str, Any], upstream: Path, edge: Callable[[str], str]
+) -> dict[str, Any]:
+    """Kept Python lines by those of them that ran; the largest kept files never executed, and what keeps each.
+
+    ``kept``: executed lines that are kept. What upstream executed in files that went (their bodies, by import) is no
+    line of the output: it would make the output look tighter than it is. ``edge``: path -> the edge by which it is kept.
+    """
     sizes = dict(kept_sizes(manifest, upstream))
-    traced = sum(len(set(numbers)) for numbers in lines.values())
+    total = sum(sizes.values())
     idle = sorted(((size, path) for path, size in sizes.items() if path not in lines), reverse=True)
     return {
-        "kept lines": sum(sizes.values()),
+        "kept lines": total,
         "kept lines of files that ran": sum(size for path, size in sizes.items() if path in lines),
-        "executed lines": traced,
-        "largest files that never ran": [[path, size] for size, path in idle[:20]],
+        "executed lines": sum(len(set(numbers)) for numbers in lines.values()),
+        "executed lines that are kept": kept,
+        "kept by executed": round(total / kept, 2) if kept else None,
+        "largest files that never ran": [[path, size, edge(path)] for size, path in idle[:20]],
     }
 
 

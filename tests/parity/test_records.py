@@ -78,6 +78,25 @@ def test_a_true_table(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "| lora | H100 | identical (1 identical) | 2 | 5 | -, - |" in out
     assert "| tp2 | 2 card(s); no result of it is here |" in out
     assert json.loads(Path("out-reports/parity/summary.json").read_text())["cells"].keys() == {"bf16-triton", "lora"}
+    assert "5 Python lines are kept, 3 of them ran: 1.67 to one." in out
+
+
+def test_what_went_and_ran_is_no_kept_line(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bodies of modules that went ran in upstream: counted among what ran, they made the output look tight."""
+    Path("in/pkg/gone.py").write_text("A = 1\nB = 2\nC = 3\n")
+    Path("in/pkg/idle.py").write_text("D = 4\n")
+    Path("in/pkg/app.py").write_text(
+        "def f(x):\n    if x:\n        import pkg.idle\n        return pkg.idle.D\n    return x\n\n\nf(0)\n"
+    )
+    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
+    manifest = json.loads(Path("out/PRUNED.json").read_text())
+    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    lines = {"pkg/app.py": [1, 2, 5, 8], "pkg/__init__.py": [0], "pkg/gone.py": [1, 2, 3]}
+    code, out, _ = collect(capsys, left("r", row(), traces=packed(bf16_triton=zipped(trace(lines)))))
+    assert code == 0 and "9 Python lines are kept, 4 of them ran: 2.25 to one." in out
+    assert "| pkg/idle.py | 1 | pkg.idle [read at pkg/app.py:4] |" in out
+    found = json.loads(Path("out-reports/parity/summary.json").read_text())["tightness"]
+    assert (found["executed lines"], found["executed lines that are kept"]) == (7, 4)
 
 
 WRONG = {
@@ -200,6 +219,13 @@ def test_an_earlier_answer_is_not_forgotten(place: Path, capsys: pytest.CaptureF
     assert collect(capsys, again, first)[0] == 3
 
 
+def test_what_collecting_adds_is_not_read(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines that no trace has, and answers of no earlier row."""
+    made = {"executed": {"missing": 0, "kept": 9}, "earlier": [{}], "modules": 5, "trees": None}
+    code, out, _ = collect(capsys, left("a", row(**made)))
+    assert code == 0 and "| bf16-triton | H200 | identical (1 identical) | 2 | 5 | -, - |" in out
+
+
 def test_who_did_not_repeat_itself_is_told(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     group = {"result": "unstable", "requests": 1}
     groups = {name: {**group, "upstream itself": [": 1 | 2"]} for name in "abcdef"} | {
@@ -276,6 +302,11 @@ def test_benches(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "without a name": {"bench": "../x"},
         "it has no figures": {"figures": [1]},
         "x has no processes": {"figures": {"x": {**ratio, "processes": []}}},
+        "y has no processes or no upstream's processes": {
+            "figures": {"bench_serving": {"y": {**ratio, "processes": [2, "a"], "upstream's processes": 5}}}
+        },
+        "z has no output": {"figures": {"z": {**ratio, "output": "2"}}},
+        "its figures of bench_serving are no table": {"figures": {"bench_serving": []}},
         "it ran build bbbbbbbb": {"build": {"upstream": "", "output": OTHER}},
     }
     for number, (text, change) in enumerate(wrong.items()):
