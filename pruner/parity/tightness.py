@@ -38,7 +38,7 @@ def tightness(
     return {
         "kept lines": total,
         "kept lines of files that ran": sum(size for path, size in sizes.items() if path in lines),
-        "executed lines": sum(len(set(numbers)) for numbers in lines.values()),
+        "executed lines": sum(len({number for number in numbers if number}) for numbers in lines.values()),
         "executed lines that are kept": kept,
         "kept by executed": round(total / kept, 2) if kept else None,
         "largest files that never ran": [[path, size, edge(path)] for size, path in idle[:20]],
