@@ -60,6 +60,7 @@ class Absences:
         self._coded: frozenset[str] | None = None
         self._mentioned: set[str] | None = None
         self._reads: set[str] | None = None
+        self._probes: set[int] | None = None  # lines of imports in the body of a try
         self._stated: set[str] | None = None  # statements of the output that may put entries into tables
         self._output_scope = Scope("module", module)
         self.licence = Licence(set())
@@ -75,7 +76,7 @@ class Absences:
         if not gone or not set(item.binds) <= gone:
             item.pinned = item.kind == "Import" and self._probe(item, {*(gone or ()), *item.binds})
             return False
-        if item.kind == "Stand" and scope.kind == "function" and guarded(self.out.data, item.key[1], "removed"):
+        if item.kind == "Stand" and guarded(self.out.data, item.key[1], "removed") and self._may_raise(item, scope):
             return False  # a guard that raises may stand for this import, whatever became of its names
         if item.kind == "Import" and scope.kind == "function" and not self._words().isdisjoint(item.binds):
             return False  # code that is run in the function sees the name
@@ -271,10 +272,23 @@ class Absences:
             tried = [node for node in self.upstream_suites.tried if node is not None]
             caught = bool(tried) and any(catches_import_error(h.type) for h in tried[-1].handlers)
             if guarded(self.out.data, name, "removed"):
-                return name, scope.kind == "function" or caught
+                return name, self._may_raise(item, scope) or caught
             if caught:
                 return name, True
         return "", False
+
+    def _may_raise(self, item: Item, scope: Scope) -> bool:
+        """Does the import of a function stand in the body of a ``try``, where it asks whether it works?
+
+        Elsewhere it may run on every start, and nothing of it be used: what raises there ends the program.
+        """
+        if scope.kind != "function":
+            return False
+        if self._probes is None:
+            bodies = [node.body for node in walk(self.up.tree) if isinstance(node, ast.Try | ast.TryStar)]
+            inside = (n for body in bodies for part in body for n in walk(part))
+            self._probes = {n.lineno for n in inside if isinstance(n, ast.Import | ast.ImportFrom)}
+        return item.line in self._probes
 
     def _import_target(self, item: Item) -> tuple[str, str]:
         key = item.key

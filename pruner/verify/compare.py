@@ -118,6 +118,8 @@ class Comparison(Absences):
             u = left[i] if i < len(left) else None
             o = right[j] if j < len(right) else None
             if u is not None and o is not None and u.kind == "Stand" and o.kind == "Gone" and u.key[1] == o.key[1]:
+                if not self._may_raise(u, scope):
+                    self._problem(u.line, o.line, f"{what(u)} raises now where nothing catches it")
                 return self._match([], right[j + 1 :], scope, other)  # the guard raises: what followed is dead
             if u is not None and u.kind == "Gone":
                 # The guard raises: what followed is dead. (Several names of one import are one guard.)
@@ -136,7 +138,8 @@ class Comparison(Absences):
             elif u is not None and self._absent(u, scope, other, right[j:]):
                 i += 1
             elif u is not None and self._failing(u) is not None:
-                left[i : i + 1] = self._failing(u) or []
+                handled = self._failing(u) or []
+                left[i:] = handled if handled and handled[-1].leaves else [*handled, *left[i + 1 :]]
             elif u is None and o is not None:
                 self._problem(0, o.line, f"{what(o)} is not in upstream at this place")
                 j += 1

@@ -48,7 +48,7 @@ class Guarding:
         if tree is None:
             return [], 0, ()
         nodes = [node for node in walk(tree) if isinstance(node, ast.Call | ast.Name | ast.Import | ast.ImportFrom)]
-        problems = [*work.run(tree, wanted, nodes), *self._uses(path, nodes)]
+        problems = [*work.run(tree, wanted, nodes), *self._uses(path, nodes), *_unloaded(path, tree, nodes)]
         return problems, work.count, tuple(work.keys)
 
     def _uses(self, path: str, nodes: Sequence[ast.AST]) -> Iterator[str]:
@@ -147,6 +147,28 @@ class _File:
                 yield f"{path}:{line}: guard {guard.key} is missing {'after' if guard.after else 'in'} {node.name}"
             else:
                 seen.add(id(found))
+
+
+def _unloaded(path: str, tree: ast.Module, nodes: Sequence[ast.AST]) -> Iterator[str]:
+    """Each statement with the module's name stands behind the import of it, with nothing but such statements between.
+
+    An import in another branch makes the name a local one that has no value here.
+    """
+    lines = {node.lineno for node in nodes if isinstance(node, ast.Name) and node.id == GUARD}
+    stack: list[ast.AST] = [tree] if lines else []
+    while stack:
+        owner = stack.pop()
+        for suite in SUITES:
+            loaded = False
+            for child in getattr(owner, suite, ()):
+                if isinstance(child, ast.Import | ast.ImportFrom):
+                    loaded = loaded or any(alias.name == GUARD for alias in child.names)
+                elif child.lineno in lines if isinstance(child, ast.Assign | ast.Expr) else False:
+                    if not loaded:
+                        yield f"{path}:{child.lineno}: the module that the pruning adds is used, and is not imported in front of it"
+                else:
+                    loaded = False
+                    stack.append(child)
 
 
 def _takes(text: str, module: str, symbol: str, path: str) -> bool:

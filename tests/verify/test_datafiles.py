@@ -23,20 +23,26 @@ FILES: dict[str, str | bytes] = {
     "run.sh": "#!/bin/sh\n",
     "sglang/__init__.py": "",
     "sglang/plat.py": "def is_hip():\n    return False\n",
-    "sglang/app.py": "import zmq\nfrom sglang.plat import is_hip\n\nif is_hip():\n    import sglang.old\nX = open('sglang/words.txt')\n",
+    "sglang/app.py": "import zmq\nfrom sglang.plat import is_hip\nimport os, deep_gemm\nfrom sglang.part.one import Z\n\nif is_hip():\n    import sglang.old\n"
+    "X = open('sglang/words.txt')\nY = __import__('importlib').import_module('numba.core')\nW = Z\n",
+    "sglang/part/one.py": "Z = 1\n",
     "sglang/words.txt": "one\n",
     "sglang/table.json": "{}\n",
     "sglang/deep/er/table.bin": b"\0\1",
-    "sglang/old/__init__.py": "import soundfile\n",
+    "sglang/old/__init__.py": "import soundfile, decord\nimport ninja, deep_gemm, numba\n",
     "sglang/old/kernel.json": "{}\n",
     "sglang/old/deep/kernel.json": "{}\n",
 }
 WHEEL: dict[str, str | bytes] = {
     "sglang-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: sglang\nVersion: 1.2\nRequires-Python: >=3.9\nRequires-Dist: pyzmq>=1\n"
-    "Requires-Dist: soundfile\nRequires-Dist: orjson\nRequires-Dist: torch; extra == 'gpu'\nProvides-Extra: gpu\n",
+    "Requires-Dist: soundfile\nRequires-Dist: orjson\nRequires-Dist: torch; extra == 'gpu'\nProvides-Extra: gpu\n"
+    "Requires-Dist: sgl-deep-gemm>=1\nRequires-Dist: decord2\nRequires-Dist: ninja\nRequires-Dist: py-spy\nRequires-Dist: numba\n"
+    "Requires-Dist: ray[default]>=2; (python_version < '3.12') and extra == 'more'\n",
     "sglang-1.2.dist-info/entry_points.txt": "[console_scripts]\nsglang = sglang.app:X\n\n[more.things]\none = sglang.app\n",
     "sglang-1.2.dist-info/licenses/LICENSE": "Do as you like.\n",
     "sglang-1.2.dist-info/RECORD": "sglang/app.py,,\n",
+    "sglang-1.2.dist-info/WHEEL": "Wheel-Version: 1.0\nTag: cp39-abi3-linux_x86_64\n",
+    "sglang/fast.abi3.so": b"\x7fELF",
 }
 
 
@@ -106,18 +112,40 @@ def test_what_says_what_the_wheel_is_stays(path: str, wheel: Case) -> None:
         (">=3.9", ">=3.10"),
         ('    "pyzmq>=1",\n', ""),
         ('    "pyzmq>=1",\n', '    "pyzmq",\n'),
+        ('    "sgl-deep-gemm>=1",\n', ""),
+        ('    "ninja",\n', ""),
+        ('    "orjson",\n', ""),
+        ('    "py-spy",\n', ""),
+        ('    "numba",\n', ""),
         ('    "orjson",\n', '    "orjson",\n    "orjson",\n'),
         ('    "orjson",\n', '    "orjson",\n    "more",\n'),
         ('"torch"', '"torch", "more"'),
         ('= "sglang.app:X"', '= "sglang.app:Y"'),
         ('"one" = "sglang.app"\n', ""),
         ("[project]", "[projects]"),
+        ('    "torch",', '    "torch>1",'),
+        ('    "ray[default]>=2;', '    "ray>=2;'),
+        ("< '3.12'", "< '3.11'"),
         ('include = ["sglang*"]', 'include = ["zz*"]'),
+        ('include = ["sglang*"]', 'include = ["sglang"]'),
+        ('include = ["sglang*"]', 'include = ["sglang*"]\nexclude = ["sglang.deep*"]'),
+        ('include = ["sglang*"]', 'include = ["sglang*"]\nwhere = ["more"]'),
+        ("namespaces = true", "namespaces = false"),
+        ("**/*", "*"),
+        ("[tool.setuptools.package-data]", "[tool.setuptools.package-datas]"),
+        ("setuptools.build_meta", "another"),
+        ('"py39"', '"cp39"'),
+        ('"linux_x86_64"', '"any"'),
+        ("[tool.distutils.bdist_wheel]", "[tool.distutils.wheel]"),
+        ("[tool.distutils", "[tool.more]\n[tool.distutils"),
+        ("[build-system]", "[build]"),
+        ('license = {file = "LICENSE"}\n', ""),
+        ('version = "1.2"', 'version = "1.2"\ndynamic = ["scripts"]'),
     ],
 )
 def test_the_project_file_says_what_upstream_says(old: str, new: str, wheel: Case) -> None:
     text = wheel.text("pyproject.toml")
-    assert "soundfile" not in text and old in text, text
+    assert "soundfile" not in text and "decord2" not in text and old in text, text
     assert wheel.judged({"pyproject.toml": text}) == {}
     assert "tokens" in wheel.judged({"pyproject.toml": text.replace(old, new)})
 
