@@ -85,7 +85,7 @@ def rows(path: Path, found: Found) -> Iterator[tuple[int, Record]]:
             continue
         try:
             row = json.loads(data)
-        except ValueError:  # text that is not UTF-8 too
+        except (ValueError, RecursionError):  # text that is not UTF-8 too
             found.note(path, line, "not a whole row of JSON, as a run that was cut leaves it; left out")
             continue
         if not isinstance(row, dict) or "schema" not in row:
@@ -240,7 +240,7 @@ def read(archive: Path, name: str, data: bytes) -> Record:
             if not all(type(number) is int for number in (*numbers, *part["processes"].values())):
                 raise TypeError("numbers")
             len(part["modules"])
-    except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, TypeError, KeyError, AttributeError, RecursionError, zlib.error) as error:
         text = f"{name}: not a recorded trace ({type(error).__name__})"
         raise cannot(str(archive), "PR602", text, ADVICE) from None
     made: Record = trace

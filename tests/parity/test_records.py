@@ -156,7 +156,7 @@ def test_what_a_cut_run_left_is_told_and_the_rest_counts(place: Path, capsys: py
     assert "| lora | 1 card(s); no result of it is here |" in out
 
 
-@pytest.mark.parametrize("raw", [b"", b"\n\n", b'{"cell": "bf16-tri', b"\xff\xfe"])
+@pytest.mark.parametrize("raw", [b"", b"\n\n", b'{"cell": "bf16-tri', b"\xff\xfe", b"[" * 100_000])
 def test_no_result_is_not_a_result(raw: bytes, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = collect(capsys, left("r", raw=raw))
     assert (code, out) == (2, "") and "r: error PR601: holds no result of a cell or benchmark of this plan" in err
@@ -175,6 +175,7 @@ TRACES = {
     "no gzip": (packed(bf16_triton=b"plain"), "not a recorded trace (BadGzipFile)"),
     "half a gzip": (packed(bf16_triton=zipped(trace())[:-9]), "not a recorded trace (EOFError)"),
     "no JSON": (packed(bf16_triton=gzip.compress(b"{")), "not a recorded trace (JSONDecodeError)"),
+    "no end of brackets": (packed(bf16_triton=gzip.compress(b"[" * 100_000)), "not a recorded trace (RecursionError)"),
     "another shape": (packed(bf16_triton=zipped([1])), "not a recorded trace (TypeError)"),
     "one side": (packed(bf16_triton=zipped({"output": trace()["output"]})), "not a recorded trace (KeyError)"),
     "lines that are words": (packed(bf16_triton=zipped(trace({"pkg/app.py": ["a"]}))), "not a recorded trace"),
