@@ -140,6 +140,15 @@ def test_scripts_are_shell(name: str, tmp_path: Path) -> None:
         assert said[:3] == ["-m", "sglang_router.launch_router", "--pd-disaggregation"]
 
 
+@pytest.mark.parametrize("rank", ["2", "-1", "one", "0 1"])
+def test_a_rank_that_no_node_has_is_refused(rank: str, tmp_path: Path) -> None:
+    """Two nodes that are counted from one would wait for rank 0 for ever."""
+    (tmp_path / "x.sh").write_text(template("r1-fp8-2x8xh100.sh"))
+    environment = {"PATH": "/usr/bin:/bin", "HEAD": "a", "NODE_RANK": rank}
+    done = subprocess.run(["bash", tmp_path / "x.sh"], capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (2, f"NODE_RANK is {rank}: 0 or 1, of two nodes\n")
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_says_how_it_is_started(name: str) -> None:
     """The files that a run writes are not executable: `./x.sh` would be refused."""

@@ -5,6 +5,8 @@
 # Name the card of the cluster's network by NCCL_SOCKET_IFNAME and GLOO_SOCKET_IFNAME where a node has several.
 set -euo pipefail
 : "${HEAD:?the address of the node of rank 0}" "${NODE_RANK:?0 on the node of that address, 1 on the other}"
+# The server would wait for ever for a rank that nobody is.
+case $NODE_RANK in 0 | 1) ;; *) echo "NODE_RANK is $NODE_RANK: 0 or 1, of two nodes" >&2 && exit 2 ;; esac
 exec python3 -m sglang.launch_server \
   --model-path "${MODEL:-deepseek-ai/DeepSeek-R1}" \
   --host "${LISTEN:-0.0.0.0}" --port "${PORT:-30000}" \
