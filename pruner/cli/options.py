@@ -101,6 +101,15 @@ def reports_of(output: Path) -> Path:
     return REPORTS if output == OUTPUT else output.with_name(f"{output.name}-reports")
 
 
+def run_rules_option(command: _F) -> _F:
+    """``--rules`` of a command that asks what a run did: the run's own files, as many as it had."""
+    text = "The run's rules; may be given several times."
+    option = click.option(
+        "--rules", type=path_type(), multiple=True, default=(RULES,), show_default=True, metavar="FILE", help=text
+    )
+    return option(command)
+
+
 def reports_option(command: _F) -> _F:
     """``--reports``, or the reports that belong to ``--output``, by the rule of the run."""
     return _run_option(command, False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pruner.cli.commands import prune
-from pruner.cli.options import OUTPUT, RULES, json_option, path_type, print_json, reports_of
+from pruner.cli.options import OUTPUT, json_option, path_type, print_json, reports_of, run_rules_option
 from pruner.console import Screen
 from pruner.errors import ExitCode
 
@@ -28,7 +28,7 @@ from pruner.errors import ExitCode
     metavar="DIR",
     help="The run's reports; parity/ is written there.  [default: reports]",
 )
-@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
+@run_rules_option
 @click.option("--work", type=path_type(), metavar="DIR", help="Checkpoints, JIT caches and logs of --gpu.")
 @click.option(
     "--arguments", default="", metavar="TEXT", help="Further options of `python -m pruner.parity run` or `bench`."
@@ -42,7 +42,7 @@ def parity(
     upstream: Path | None,
     output: Path,
     reports: Path | None,
-    rules: Path,
+    rules: tuple[Path, ...],
     work: Path | None,
     arguments: str,
     as_json: bool,

@@ -8,13 +8,13 @@ import click
 
 from pruner.cli.commands import prune
 from pruner.cli.options import (
-    RULES,
     cache_option,
     jobs_option,
     json_option,
     path_type,
     print_json,
     python_option,
+    run_rules_option,
     tree_option,
 )
 from pruner.errors import ExitCode
@@ -23,7 +23,7 @@ from pruner.errors import ExitCode
 @prune.command("peer-tests")
 @click.option("--upstream", required=True, metavar="CHECKOUT", help="The checkout that the output was made from.")
 @tree_option
-@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
+@run_rules_option
 @click.option("--under", multiple=True, metavar="PATH", help="Tests of the checkout.  [default: those for the CPU]")
 @click.option("--device", type=click.Choice(["", "H100", "B200"]), default="", help="Simulate this GPU.")
 @python_option("The interpreter, with pytest and the packages of requirements-verify.txt.")
@@ -35,7 +35,7 @@ def peer_tests(
     upstream: str,
     output: Path,
     reports: Path,
-    rules: Path,
+    rules: tuple[Path, ...],
     under: tuple[str, ...],
     device: str,
     python: Path,

@@ -9,13 +9,13 @@ import click
 
 from pruner.cli.commands import prune
 from pruner.cli.options import (
-    RULES,
     Named,
     cache_option,
     json_option,
     path_type,
     print_json,
     reports_option,
+    run_rules_option,
     upstream_option,
 )
 from pruner.errors import ExitCode
@@ -105,7 +105,7 @@ def capabilities(kind: str | None, reports: Path, as_json: bool) -> int:
 
 @prune.command()
 @click.argument("files", nargs=-1, required=True, type=path_type(dir_okay=False), metavar="FILE...")
-@click.option("--rules", type=path_type(), default=RULES, show_default=True, metavar="FILE", help="The run's rules.")
+@run_rules_option
 @upstream_option
 @reports_option
 @cache_option
@@ -114,7 +114,7 @@ def capabilities(kind: str | None, reports: Path, as_json: bool) -> int:
 def trace(
     context: click.Context,
     files: tuple[Path, ...],
-    rules: Path,
+    rules: tuple[Path, ...],
     upstream: str | None,
     reports: Path,
     cache: Path | None,

@@ -43,6 +43,10 @@ class Answers:
         """The digest of the upstream files that the run read."""
         return str(self._read("report.json")["upstream"]["snapshot"])
 
+    def policy_digest(self) -> str:
+        """The digest of the rules that the run was made with."""
+        return str(self._read("report.json")["policy"]["digest"])
+
     # -- names -------------------------------------------------------------------------------
 
     @cached_property

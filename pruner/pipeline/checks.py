@@ -122,7 +122,7 @@ class PeerOptions:
     output: Path
     python: Path
     reports: Path
-    rules: Path = RULES
+    rules: tuple[Path, ...] = (RULES,)
     under: tuple[str, ...] = ()
     device: str = ""
     jobs: int = 1

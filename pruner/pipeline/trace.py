@@ -25,7 +25,7 @@ import gzip
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -364,15 +364,30 @@ def read_lines(files: Iterable[Path]) -> dict[str, set[int]]:
     return found
 
 
-def opened(output: Path, reports: Path, rules: Path, upstream: str | Snapshot | None, cache: Path) -> Trace:
+def opened(output: Path, reports: Path, rules: Sequence[Path], upstream: str | Snapshot | None, cache: Path) -> Trace:
     """The judge of the run that left ``reports``.
 
-    Raises PruneError when the run is not there, or was made from another upstream.
+    Raises PruneError when the run is not there, was made from another upstream or with other rules, or made another tree:
+    its ledger would explain what is gone there.
     """
     answers = Answers(reports)
     snapshot = upstream if isinstance(upstream, Snapshot) else open_snapshot(upstream, cache)
     if answers.upstream_digest() != snapshot.digest:
         text = f"the run in {reports} was made from another upstream"
         raise cannot(str(snapshot.root if upstream else "upstream"), "PR313", text, "name it with --upstream")
-    policy = select(load([rules]), snapshot.origin.version)
+    policy = select(load(rules), snapshot.origin.version)
+    if answers.policy_digest() != policy.digest:
+        text = f"the run in {reports} was made with other rules"
+        raise cannot(str(rules[0]), "PR313", text, "name its rules with --rules, or run prune again")
+    if (made := rules_of(output)) not in ("", policy.digest):
+        text = f"the run in {reports} made another tree: this one has the rules {made[:8]}, and the run {policy.digest[:8]}"
+        raise cannot(str(output), "PR313", text, "name the reports of its run with --reports")
     return Trace(snapshot, answers.removals(), answers.graph["maps"], policy, output)
+
+
+def rules_of(output: Path) -> str:
+    """The digest of the rules that a tree's manifest names; empty where it has none."""
+    try:
+        return str(json.loads((output / "PRUNED.json").read_bytes())["rules"]["digest"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return ""

@@ -115,6 +115,25 @@ def test_an_entry_that_could_run_for_itself_is_missing(ran: Path, capsys: pytest
     assert code == 3 and found["missing"] == ["pkg/app.py:17"]
 
 
+def test_a_run_that_made_another_tree_explains_nothing(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same upstream under other rules, and reports that are not this tree's: what is gone there is not gone here."""
+    (ran / "a.json").write_text(json.dumps({"pkg/app.py": [8]}))
+    (ran / "more.yaml").write_text("rules:\n  - {id: t.more, because: More., keep: [pkg.tools]}\n")
+    both = ["--rules", "rules.yaml", "--rules", "more.yaml"]
+    assert main([*both, "--upstream", "in", "--output", "other", "-j", "1"]) < 2
+    words = ["trace", "a.json", "--upstream", "in"]
+    assert main([*words, *both, "--output", "other"]) == 0
+    for more, text in (
+        (["--rules", "rules.yaml", "--output", "other"], "was made with other rules"),
+        ([*both, "--output", "out", "--reports", "other-reports"], "made another tree: this one has the rules"),
+    ):
+        capsys.readouterr()
+        assert main([*words, *more]) == 2
+        assert "error PR313: the run in other-reports" in (said := capsys.readouterr().err) and text in " ".join(
+            said.split()
+        )
+
+
 def test_what_is_no_trace_is_said(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (ran / "a.json").write_text("[1, 2]")
     assert main(["trace", "a.json", "--rules", "rules.yaml", "--upstream", "in", "--output", "out"]) == 2
