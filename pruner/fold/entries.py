@@ -122,7 +122,7 @@ class Entries:
 
         ``x = T.setdefault("k", 1)`` puts it in and is read; ``T["k"]`` fails while the module is imported.
         """
-        if e[0] != "k" and (e[0] not in ("n", "v", "b") or not e[2]):
+        if e[0] != "k" and e[2:] != ("[:",) and (e[0] not in ("n", "v", "b") or not e[2]):
             return []  # a plain name does nothing with an entry: nine in ten expressions
         if method(e) in _ONE:
             step, args, _, chain = call(e)
@@ -143,13 +143,20 @@ class Entries:
         return []
 
     def _placed(self, e: Expr, pos: int) -> list[Refused]:
-        """``T[1]``, ``T.index("b")``, ``T.pop()``, ``next(iter(T))``, ``enumerate(T)``, ``zip(T, U)``: what goes of a list is counted there."""
+        """``T[1]``, ``T[1:]``, ``T.index("b")``, ``T.pop()``, ``enumerate(T)``, ``zip(T, U)``: what goes of a list is counted there.
+
+        Of any table: ``len(T)``, ``next(iter(T))``.
+        """
         if method(e) in (".index", ".pop"):
             _, args, _, chain = call(e)
             counts = method(e) == ".index" or not args or (args[0][0] == "c" and isinstance(args[0][1], int))
             return self.counted(chain, pos) if chain is not None and counts else []
         if e[0] == "k" and e[1] == ("n", "next", ()) and e[2][:1] and e[2][0][:2] == ("k", ("n", "iter", ())):
-            return [row for argument in e[2][0][2] for row in self.counted(argument, pos)]
+            return [row for argument in e[2][0][2] for row in self.counted(argument, pos, every=True)]
+        if e[0] == "k" and e[1] == ("n", "len", ()):
+            return [row for argument in e[2] for row in self.counted(argument, pos, every=True)]
+        if e[0] == "o" and e[2:] == ("[:",):
+            return self.counted(e[1][0], pos)
         if e[0] in ("n", "v", "b"):
             at = next((i for i, step in enumerate(e[2]) if step[0] == "["), -1)
             number = at >= 0 and isinstance(constants(e[2][at])[0], int)
@@ -173,14 +180,14 @@ class Entries:
         rule = self.rule(table, key) if table in self.tables else ""
         return [Refused(pos, rule, f"{table}[{key}]", _DEFAULT, _ANOTHER)] if rule else []
 
-    def counted(self, e: Expr, pos: int) -> list[Refused]:
-        """The entries that go of a list or tuple whose places count here."""
+    def counted(self, e: Expr, pos: int, every: bool = False) -> list[Refused]:
+        """The entries that go of a list or tuple whose places count here; with ``every`` of any table."""
         if e[0] not in ("n", "v", "b"):
             return []
         table = self.canonical(e)
         if table not in self.tables:
             return []
-        values = [value for value in self.source(e)[1] if value[0] == "t" and value[1] in ("t", "l")]
+        values = [value for value in self.source(e)[1] if every or (value[0] == "t" and value[1] in ("t", "l"))]
         gone = {key: self.rule(table, key) for value in values for key in keys(value) if self.rule(table, key)}
         return [Refused(pos, rule, f"{table}[{key}]", _COUNTED, _OTHERWISE) for key, rule in gone.items()]
 

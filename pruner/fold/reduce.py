@@ -57,6 +57,8 @@ class Reducer:
         """Visit in value position."""
         tag = e[0]
         if tag == "o":
+            if e[2:] == ("[:",):
+                self.out.calls.append(e)  # TABLE[1:]
             for part in e[1]:
                 self.value(part)
                 if part[0] in ("n", "v") and (part[2][-1:] == (".modules",) or part[1] == "modules"):

@@ -213,8 +213,8 @@ def _shown(marker: Marker, module: str, e: Expr) -> str:
         return joined[0].join(_shown(marker, module, part) for part in joined[1])
     if e[0] == "j":
         return "".join(_shown(marker, module, part) for part in e[1])
-    known = (_piece(marker, module, e) or ".+").replace("\\", "")
-    return HOLE if ".+" in known else known
+    known = _piece(marker, module, e)
+    return HOLE if known is None or ".*" in known else known.replace("\\", "")
 
 
 def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
@@ -227,7 +227,7 @@ def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
             continue
         steps = word.partition(":")[0].rstrip(".").split(".")
         shapes = (".".join(steps), ".".join(steps[:-1]))  # pkg.plugins.{kind}.main: main may be a name of the module
-        wanted = re.compile("|".join(".+".join(map(re.escape, shape.split(HOLE))) for shape in shapes))
+        wanted = re.compile("|".join(".*".join(map(re.escape, shape.split(HOLE))) for shape in shapes))
         for child in marker.table.below(package):
             if child != package and wanted.fullmatch(child) and not marker.drops.module(child):
                 marker.escape(child, node, 0, private=False)
@@ -417,10 +417,13 @@ def _keep_matching(marker: Marker, module: str, node: str, pattern: str) -> None
 
 
 def _piece(marker: Marker, module: str, e: Expr) -> str | None:
-    """A regular expression for the texts that an expression can be; None when it can be anything."""
+    """A regular expression for the texts that an expression can be; None when it can be anything.
+
+    What is not known may be nothing: f"kernels.{prefix}fast".
+    """
     if e[0] == "c":
         return re.escape(e[1]) if isinstance(e[1], str) else None
-    if e[0] == "o" and len(e[1]) == 1:
+    if e[0] == "o" and len(e[1]) == 1 and e[2:] != ("[:",):
         return _piece(marker, module, e[1][0])  # a field of an f-string
     if e[0] == "n" and not e[2] and e[1] in ("__name__", "__package__"):
         whole = e[1] == "__name__" or marker.table.is_package(module)
@@ -440,11 +443,11 @@ def _piece(marker: Marker, module: str, e: Expr) -> str | None:
     joined = _joined(e)
     if joined is not None:
         mark, parts = joined
-        return re.escape(mark).join(_piece(marker, module, p) or ".+" for p in parts)
+        return re.escape(mark).join(_piece(marker, module, p) or ".*" for p in parts)
     if e[0] != "j":
         return None
     pieces = [_piece(marker, module, p) for p in e[1]]
-    return "".join(p if p is not None else ".+" for p in pieces) if any(pieces) else None
+    return "".join(p if p is not None else ".*" for p in pieces) if any(pieces) else None
 
 
 def _joined(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:

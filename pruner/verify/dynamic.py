@@ -174,7 +174,7 @@ class Dynamic:
                 shapes = {shape for shape in shapes if "\0" in shape}
                 for name in sorted(gone):
                     if name.startswith(f"{package}.") and not self._ruled(name):
-                        if any(re.fullmatch(".+".join(map(re.escape, s.split("\0"))), name) for s in shapes):
+                        if any(re.fullmatch(".*".join(map(re.escape, s.split("\0"))), name) for s in shapes):
                             self.problems.append(
                                 f"{survey.path}:{line}: builds a text that may name {name}, which is gone"
                             )

@@ -18,6 +18,12 @@ TOOLS = {
     "app/far/away.py": "def main():\n    return 'away'\n",
 }
 LOADS = {
+    "a part that is empty": "def load(kind, n):\n    return importlib.import_module(f'app.tools.{kind}{n}').main()\n\n\ndef f():\n    return [load('', 'second'), load('th', 'ird')]\n",
+    "an empty part before a name": "def load(kind=''):\n    return importlib.import_module(f'app.tools.{kind}second').main()\n\n\ndef f():\n    return load()\n",
+    "an empty part in a text": "def path(kind=''):\n    return f'app.tools.{kind}third'\n\n\ndef f():\n    return importlib.import_module(path()).main()\n",
+    "an empty part that is joined": "def f(kind=''):\n    return importlib.import_module('.'.join(['app', 'tools', kind + 'second'])).main()\n",
+    "a slice of its own name": "def f():\n    return importlib.import_module(f'{__name__[:3]}.tools.{__name__[:0]}third').main()\n",
+    "a slice that is handed on": "def load(n):\n    return importlib.import_module('app.tools.' + n[2:]).main()\n\n\ndef f():\n    return load('--third')\n",
     "a variable of the module": "for n in ('second', 'third'):\n    m = f'app.tools.{n}'\n    SEEN.append(importlib.import_module(m).main())\n\n\ndef f():\n    return SEEN\n",
     "a sum in a variable": "name = 'app.tools' + '.second'\nSEEN.append(importlib.import_module(name).main())\n\n\ndef f():\n    return SEEN\n",
     "a table": "TABLE = {n: f'app.tools.{n}' for n in ('second', 'third')}\n\n\ndef f():\n    return [importlib.import_module(TABLE[n]).main() for n in TABLE]\n",

@@ -290,7 +290,7 @@ def test_calls_without_positional_arguments(tmp_path: Path) -> None:
     """``next(**options)`` was a crash of the tool: nothing stood where the table was looked for."""
     names = [name for name in dir(builtins) if name.islower() and callable(getattr(builtins, name))]
     methods = sorted({name for kind in (dict, list, set, str) for name in dir(kind) if name[0] != "_"})
-    heads = [*names, *(f"TABLE.{name}" for name in methods), *(f"{name}(TABLE)" for name in names)]
+    heads = [*names, *(f"TABLE.{name}" for name in methods), *(f"{name}(TABLE)" for name in names if name != "len")]
     calls = "".join(f"    {head}()\n    {head}(*ANY)\n    {head}(**KEYS)\n    {head}(key=1)\n" for head in heads)
     text = (
         f"ANY, KEYS = [], {{}}\nTABLE = {{'hip': 1, 'cuda': 2}}\n\n\ndef never():\n{calls}\n\nnames = sorted(TABLE)\n"
@@ -692,6 +692,14 @@ COUNTED = {
     "    p.add_argument('--kind', choices=T, default='hip')\n    return p.parse_args([]).kind\n",
     "the default of an option, sorted": "import argparse\n\nT = {'hip', 'cuda'}\n\n\ndef f():\n    p = argparse.ArgumentParser()\n"
     "    p.add_argument('--kind', choices=sorted(T), default='hip')\n    return p.parse_args([]).kind\n",
+    "a slice": "T = ['hip', 'cuda', 'cpu']\n\n\ndef f():\n    return T[1:]\n",
+    "a slice up to a variable": "T = ('cuda', 'hip', 'cpu')\n\n\ndef f(n=2):\n    return [k for k in T[:n]]\n",
+    "backwards": "T = ['hip', 'cuda']\n\n\ndef f():\n    return T[::-1][1]\n",
+    "how many": "T = ['hip', 'cuda']\n\n\ndef f():\n    return len(T)\n",
+    "how many of a set": "T = {'hip', 'cuda'}\n\n\ndef f():\n    return [0] * len(T)\n",
+    "how many of a dictionary": "T = {'hip': 1, 'cuda': 2}\n\n\ndef f():\n    return range(len(T))\n",
+    "how many at import": "T = ['hip', 'cuda']\nassert len(T) == 2\n\n\ndef f():\n    return 1\n",
+    "the first one of a dictionary": "T = {'hip': 1, 'cuda': 2}\n\n\ndef f():\n    return next(iter(T))\n",
     "arguments": "T = ['hip', 'cuda']\n\n\ndef g(a, b):\n    return b\n\n\ndef f():\n    return g(*T)\n",
 }
 NOT_COUNTED = {
@@ -699,6 +707,8 @@ NOT_COUNTED = {
     "a set": "T = {'hip', 'cuda'}\n\n\ndef f():\n    return len(T - {'hip'}), {'a': 1}.pop('a')\n",
     "another default": "import argparse\n\nT = ['hip', 'cuda']\n\n\ndef f():\n    p = argparse.ArgumentParser()\n"
     "    p.add_argument('--kind', choices=T, default='cuda')\n    return p.parse_args([]).kind\n",
+    "a slice of a name": "T = {'hip': 1, 'cuda': 2}\n\n\ndef f():\n    return [k[1:] for k in T if k != 'hip']\n",
+    "how many there are of one": "T = {'hip': 'ab', 'cuda': 'abc'}\n\n\ndef f():\n    return len(T['cuda']), T['cuda'][1:]\n",
     "a list that is walked": "T = ['hip', 'cuda']\n\n\ndef f():\n    return 'cuda' in T, [t for t in T if t != 'hip']\n",
     "another list": "T = ['hip', 'cuda']\nU = ['x', 'y']\n\n\ndef f():\n    return U[1], len(set(T) - {'hip'})\n",
 }
