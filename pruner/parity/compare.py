@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pruner.parity.requests import REFUSED
+from pruner.parity.requests import ERRORS, GENERATES, REFUSED
 
 Rounds = list[list[Any]]
 # What a guard says of a modality that was removed; the rule and its place are the reader's way back.
@@ -93,6 +93,19 @@ def unanswered(up: Rounds, out: Rounds) -> bool:
     )
 
 
+def useless(name: str, up: Rounds) -> bool:
+    """Does upstream answer a request by errors alone, where none is asked for, or by no tokens, where they are?
+
+    Two servers that can do nothing say so alike.
+    """
+    if name in GENERATES and not any(map(tokens, up)):
+        return True
+    return name not in ERRORS and any(
+        all(isinstance(answer, dict) and answer.get("status") != 200 for answer in answers)
+        for answers in zip(*up, strict=True)
+    )
+
+
 def form(value: Any) -> Any:
     """A value without its numbers and texts: its status, keys and types. What each element of a list is, once."""
     if isinstance(value, dict):
@@ -133,8 +146,8 @@ def changed(group: Mapping[str, Any]) -> str:
 def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dict[str, dict[str, Any]]]:
     """(``identical`` | ``unstable`` | ``differs`` | ``failed``, per group what was found).
 
-    ``unanswered``: a request of the group got no answer from either (status 0), which two trees can have in common;
-    nothing was compared then, so the whole is ``failed``.
+    ``unanswered``: a request of the group got no answer from either (status 0), or an error where none is asked for, which
+    two trees can have in common; nothing was compared then, so the whole is ``failed``.
     ``differs``: upstream repeats itself and no round of the output is its, or a request has no answer in common, see
     :func:`apart`; ``unstable``: upstream does not repeat
     itself, or the output does not but has given upstream's answer; ``upstream itself`` and ``output itself`` say which, see
@@ -176,6 +189,8 @@ def judge(up: Mapping[str, Rounds], out: Mapping[str, Rounds]) -> tuple[str, dic
                     row["output itself"] = own_output
             if not own:
                 row["upstream itself"] = varied(left)
+            if row["result"] in ("identical", "unstable") and useless(name, left):
+                row["result"] = "unanswered"
         groups[name] = row
     results = {row["result"] for row in groups.values()}
     for result, whole in (("differs", "differs"), ("unanswered", "failed"), ("unstable", "unstable")):

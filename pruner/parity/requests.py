@@ -55,6 +55,7 @@ class Group:
     """Requests sent one after the other. ``once``: a change of the server that cannot be sent twice.
 
     ``refused``: the output may answer each of them by 400 and the sentence of a guard, whatever upstream answers.
+    ``errors``: what upstream answers may be an error.
     """
 
     name: str
@@ -62,6 +63,13 @@ class Group:
     flush: bool = True
     once: bool = False
     refused: bool = False
+    errors: bool = False
+
+    @property
+    def generates(self) -> bool:
+        """Has requests whose answers hold new tokens? An abort may end what comes next before its first."""
+        asked = any(request.body is not None and "return_logprob" in request.body for request in self.requests)
+        return asked and not any(request.abort_after for request in self.requests)
 
 
 def prompt(length: int, salt: int = 7) -> list[int]:
@@ -146,7 +154,7 @@ COMMON: tuple[Group, ...] = (
     ),
     Group("penalties", (generate(BATCH[1], sampling={"frequency_penalty": 0.5, "presence_penalty": 0.2}),)),
     Group("stop", (generate(BATCH[1], sampling={"stop_token_ids": list(range(16, 4096, 3)), "ignore_eos": False}),)),
-    Group("bad", BAD),
+    Group("bad", BAD, errors=True),
     Group("modality", MODALITY, refused=True),
     Group("abort", (ENDLESS, generate(BATCH[0]))),
     Group("information", tuple(Request(path, None, "GET") for path in ("/model_info", "/v1/models", "/health"))),
@@ -155,12 +163,18 @@ EXTRA: dict[str, tuple[Group, ...]] = {
     "weights": (
         Group("other-weights", (Request("/update_weights_from_disk", {"model_path": "CHECKPOINTS/other"}),), once=True),
         Group("other-answers", (generate(BATCH),)),
-        Group("no-weights", (Request("/update_weights_from_disk", {"model_path": "CHECKPOINTS/none"}),), once=True),
+        Group(
+            "no-weights",
+            (Request("/update_weights_from_disk", {"model_path": "CHECKPOINTS/none"}),),
+            once=True,
+            errors=True,
+        ),
         Group("old-weights", (Request("/update_weights_from_disk", {"model_path": "CHECKPOINTS/bf16"}),), once=True),
         Group("old-answers", (generate(BATCH),)),
         Group(
             "one-weight",
             (Request("/get_weights_by_name", {"name": "model.norm.weight", "truncate_size": 8}),),
+            errors=True,  # upstream's DeepSeek models have no such method
         ),
     ),
     "memory": (
@@ -185,7 +199,10 @@ EXTRA: dict[str, tuple[Group, ...]] = {
 }
 
 
-REFUSED = frozenset(group.name for group in COMMON if group.refused)
+EVERY = (*COMMON, *(group for extra in EXTRA.values() for group in extra))
+REFUSED = frozenset(group.name for group in EVERY if group.refused)
+ERRORS = frozenset(group.name for group in EVERY if group.errors or group.refused)
+GENERATES = frozenset(group.name for group in EVERY if group.generates)
 
 
 def groups(extra: tuple[str, ...]) -> Iterator[Group]:

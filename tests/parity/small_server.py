@@ -39,7 +39,8 @@ class Handler(BaseHTTPRequestHandler):
             words = [{{"choices": [{{"index": 0, "delta": {{"content": str(n)}}}}]}} for n in range(3)]
             events = words
         else:
-            return self.send(400 if "model" not in body else 200, {{"asked": sorted(body), "created": time.time()}})
+            known = "model" in body or self.path in ("/separate_reasoning", "/parse_function_call")
+            return self.send(200 if known else 400, {{"asked": sorted(body), "created": time.time()}})
         self.send_response(200)
         self.end_headers()
         for event in events:

@@ -21,10 +21,12 @@ from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
 from pruner.parity.compare import changed, judge
 from pruner.parity.driver import RESULTS, TRACES, Run, verdict
+from pruner.parity.requests import ERRORS, GENERATES
 from pruner.parity.results import collect
 from pruner.parity.server import Host
 from pruner.pipeline import guard
 from pruner.pipeline.asked import Answers
+from tests.parity import small_server
 from tests.parity.small_server import write
 
 # Ports of this worker: workers of pytest-xdist run these tests at the same time.
@@ -225,27 +227,27 @@ def test_an_unstable_group_says_who_did_not_repeat_itself(up: str, out: str, sai
 def test_what_python_calls_equal_is_not_alike(up: Any, out: Any) -> None:
     """Bit for bit, field by field: Python says True == 1 == 1.0 and 0.0 == -0.0."""
     bodies = [[{"status": 200, "body": {"x": [value]}}] for value in (up, out)]
-    result, groups = judge({"single": [bodies[0]] * 2}, {"single": [bodies[1]] * 2})
-    assert result == "differs" and groups["single"]["differences"]
-    assert judge({"single": [bodies[0]] * 2}, {"single": [bodies[0]] * 2})[0] == "identical"
+    result, groups = judge({"chat": [bodies[0]] * 2}, {"chat": [bodies[1]] * 2})
+    assert result == "differs" and groups["chat"]["differences"]
+    assert judge({"chat": [bodies[0]] * 2}, {"chat": [bodies[0]] * 2})[0] == "identical"
 
 
 def test_no_number_is_alike_to_itself() -> None:
     body = [[{"status": 200, "body": json.loads('{"x": NaN}')}] for _ in range(4)]
-    assert judge({"single": body[:2]}, {"single": body[2:]})[0] == "identical"
-    assert judge({"single": body[:2]}, {"single": [[{"status": 200, "body": {"x": 1.0}}]] * 2})[0] == "differs"
+    assert judge({"chat": body[:2]}, {"chat": body[2:]})[0] == "identical"
+    assert judge({"chat": body[:2]}, {"chat": [[{"status": 200, "body": {"x": 1.0}}]] * 2})[0] == "differs"
 
 
 def test_half_a_surrogate_pair_is_an_answer() -> None:
     body = [[{"status": 200, "body": json.loads('"\\ud800"')}]] * 2
-    assert judge({"single": body}, {"single": body})[0] == "identical"
+    assert judge({"chat": body}, {"chat": body})[0] == "identical"
 
 
 @pytest.mark.parametrize("out", [[], [[]]])
 def test_no_answers_are_not_alike(out: Any) -> None:
     up = [[{"status": 200, "body": 1}]] * 2
-    assert judge({"single": up}, {"single": out})[0] == "differs"
-    assert judge({"single": out}, {"single": up})[0] == "differs"
+    assert judge({"chat": up}, {"chat": out})[0] == "differs"
+    assert judge({"chat": out}, {"chat": up})[0] == "differs"
 
 
 def test_an_unstable_request_hides_no_other() -> None:
@@ -255,8 +257,8 @@ def test_an_unstable_request_hides_no_other() -> None:
         return [[{"status": 200, "body": body} for body in pair] for pair in pairs]
 
     up = rounds(("a", "x"), ("b", "x"))
-    assert judge({"single": up}, {"single": rounds(("c", "x"), ("a", "x"))})[0] == "unstable"
-    assert judge({"single": up}, {"single": rounds(("a", "y"), ("b", "y"))})[0] == "differs"
+    assert judge({"chat": up}, {"chat": rounds(("c", "x"), ("a", "x"))})[0] == "unstable"
+    assert judge({"chat": up}, {"chat": rounds(("a", "y"), ("b", "y"))})[0] == "differs"
 
 
 @pytest.mark.parametrize(
@@ -271,5 +273,35 @@ def test_an_unstable_upstream_hides_no_error(wrong: Any) -> None:
     """Its numbers vary, its status and its fields do not."""
     up = [[{"status": 200, "body": {"text": text, "ids": [number]}}] for number, text in enumerate("ab")]
     good = [[{"status": 200, "body": {"text": text, "ids": [number, 2]}}] for number, text in enumerate("cd")]
-    assert judge({"single": up}, {"single": good})[0] == "unstable"
-    assert judge({"single": up}, {"single": [[wrong], [wrong]]})[0] == "differs"
+    assert judge({"chat": up}, {"chat": good})[0] == "unstable"
+    assert judge({"chat": up}, {"chat": [[wrong], [wrong]]})[0] == "differs"
+
+
+def test_servers_that_can_do_nothing_are_not_alike() -> None:
+    """The same error to each request, or the same answer without a token; the groups that ask for errors have theirs."""
+    error = [[{"status": 500, "body": {"error": "no kernel"}}]] * 2
+    empty = [[{"status": 200, "body": {"output_ids": []}}]] * 2
+    whole = [[{"status": 200, "body": {"output_ids": [1]}}]] * 2
+    assert [judge({name: error}, {name: error})[0] for name in ("single", "chat", "bad", "no-weights")] == [
+        *("failed", "failed", "identical", "identical")
+    ]
+    assert judge({"single": empty}, {"single": empty})[1]["single"]["result"] == "unanswered"
+    assert judge({"chat": empty}, {"chat": empty})[0] == "identical"
+    for other in (empty, error):
+        assert judge({"single": whole}, {"single": other})[0] == "differs"
+        assert judge({"single": other}, {"single": whole})[0] == "differs"
+
+
+def test_a_cell_of_servers_that_refuse_everything_is_not_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        small_server, "SERVER", small_server.SERVER.replace("self.send(200, made)", "self.send(500, made)")
+    )
+    found = record(tmp_path, {}, {})
+    assert found["result"] == "failed" and found["groups"]["chat"]["result"] == "identical"
+    assert found["groups"]["batch"]["result"] == "unanswered"
+
+
+def test_which_groups_ask_for_what() -> None:
+    assert {"bad", "modality", "no-weights", "one-weight"} == ERRORS
+    assert {"single", "batch", "long", "stream", "adapted", "evicted"} < GENERATES
+    assert not {"chat", "text", "bad", "modality", "parsers", "abort", "metric-names"} & GENERATES
