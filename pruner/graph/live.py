@@ -100,6 +100,7 @@ class Marker:
         self.names_used: set[str] = set()
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
+        self.exposed: set[str] = set()  # modules, and definitions (module:name), that outsiders use
         self.held = Held(self)
         self.gone = Gone(self)
         self.loaded = Loaded(self)

@@ -204,6 +204,7 @@ def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
     if module in seen or marker.drops.module(module) or module not in marker.table.paths:
         return
     seen.add(module)
+    marker.exposed.add(module)
     marker.execute(module, node, "root", "", 0)
     state = marker.state(module)
     if state is None:
@@ -228,6 +229,11 @@ def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
             _expose_named(marker, module, name, node, seen)
     for source, name, _ in marker.brought(module):
         _expose_named(marker, source, name, node, seen)
+    for items in state.names.values():
+        for item in items:  # `import pkg.sub` in pkg/__init__.py
+            path = item.stmt[3][item.index][0] if item.kind == "import" and item.stmt[0] == "import" else ""
+            if path.startswith(f"{module}."):
+                _expose(marker, path, node, seen)
 
 
 def _expose_named(marker: Marker, module: str, name: str, node: str, seen: set[str]) -> None:
@@ -244,5 +250,6 @@ def _root_symbol(marker: Marker, module: str, name: str, rule: str) -> None:
     if module in marker.table.paths:
         marker.execute(module, node, "root", "", 0)
     if name:
+        marker.exposed.add(f"{module}:{name}")
         marker.need(module, name, node, "root", 0)
         _expose_named(marker, module, name, node, set())

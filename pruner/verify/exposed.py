@@ -1,13 +1,15 @@
 """Modules that outsiders get from a root or a keep: as a public name of a package, or by ``__all__``.
 
 ``from . import ops`` in the ``__init__.py`` of a root gives outsiders ``pkg.ops.f``; so does ``__all__ = ["ops"]``,
-with which ``from pkg import *`` loads the submodule.
+with which ``from pkg import *`` loads the submodule. What a root's file uses as a plain value goes to outsiders as well: by a
+call, in a table, under a second name.
 
-Blind to modules that are handed out otherwise: by a call, in a table, under a second name.
+Blind to modules that other modules' functions give to a root's, and to what a single definition that is a root gives.
 """
 
 from __future__ import annotations
 
+from pruner.verify.output import Output
 from pruner.verify.ruled import Row
 from pruner.verify.world import World, literal_all
 
@@ -23,12 +25,28 @@ def exposed(world: World) -> dict[str, list[tuple[str, Row]]]:
                 work.append((module, symbol.partition(".")[0], verb, (rule, text)))
     while work:
         module, name, verb, row = work.pop()
-        for inner in {_module(world, module, each) for each in ([name] if name else _public(world, module))}:
+        inside = set() if name else _submodules(world, module)
+        for inner in inside | {_module(world, module, each) for each in ([name] if name else _public(world, module))}:
             path = world.tree.modules.get(inner, "")
             if path and inner not in found and not world.ruled.drops_module(inner, path):
                 found[inner] = [(verb, (row[0], inner))]
                 work.append((inner, "", verb, row))
     return found
+
+
+def handed_on(world: World, output: Output, found: dict[str, list[tuple[str, Row]]]) -> None:
+    """Add the modules that the output's files of roots and keeps, and of those that are found, use as plain values."""
+    work = list(output.surveys.values())
+    while work:
+        survey = work.pop()
+        rows = [*world.ruled.wants(survey.module), *found.get(survey.module, ())]
+        row = next((each for each in rows if ":" not in each[1][1]), None)
+        for name in survey.loose if row is not None else ():
+            for place, rest, _ in output.places(survey.path, name):
+                path = world.tree.modules.get(place[1], "") if place[0] == "module" and not rest else ""
+                if row is not None and path and place[1] not in found and not world.ruled.drops_module(place[1], path):
+                    found[place[1]] = [(row[0], (row[1][0], place[1]))]
+                    work += [output.modules[place[1]]] if place[1] in output.modules else []
 
 
 def _public(world: World, module: str) -> set[str]:
@@ -42,6 +60,13 @@ def _public(world: World, module: str) -> set[str]:
     if world.tree.is_package(module):
         found |= {row.bound for row in names.imports if not row.lazy and not row.bound.startswith("_")}
     return found
+
+
+def _submodules(world: World, module: str) -> set[str]:
+    """``import pkg.sub`` in the file of ``pkg``."""
+    names = world.names(module)
+    rows = names.imports if names is not None else []
+    return {row.target for row in rows if not row.lazy and row.symbol is None and row.target.startswith(f"{module}.")}
 
 
 def _module(world: World, module: str, name: str) -> str:

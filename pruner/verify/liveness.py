@@ -21,7 +21,7 @@ from pruner.model import outside
 from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
-from pruner.verify.exposed import exposed
+from pruner.verify.exposed import exposed, handed_on
 from pruner.verify.getters import Getters, Telling
 from pruner.verify.held import Held
 from pruner.verify.imports import Imports
@@ -45,6 +45,7 @@ class Liveness:
         self.imports = imports
         self.dynamic = dynamic
         self.exposed = exposed(world)
+        handed_on(world, output, self.exposed)
         self.classes = Classes(world)
         self.getters = Getters(output)
         self.listed = Listed(output, self.classes)

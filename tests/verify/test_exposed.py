@@ -38,6 +38,36 @@ HANDED = {
         "[pkg]",
         "from pkg import *; RESULT = leaf.helper()",
     ),
+    "a submodule that is imported": (
+        {"pkg/__init__.py": 'import pkg.leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.leaf.helper()"
+    ),
+    "a table": (
+        {"pkg/__init__.py": "from pkg import leaf as _leaf\n\nTABLE = {'leaf': _leaf}\n"}, "[pkg]", "import pkg; RESULT = pkg.TABLE['leaf'].helper()"
+    ),
+    "a list": (
+        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\nALL = [_leaf]\n'}, "[pkg]", "import pkg; RESULT = pkg.ALL[0].helper()"
+    ),
+    "a second name": (
+        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\nview = _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.view.helper()"
+    ),
+    "a call": (
+        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\ndef get():\n    return _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.get().helper()"
+    ),
+    "a call that imports": (
+        {"pkg/__init__.py": '\n\ndef get():\n    from pkg import leaf\n\n    return leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.get().helper()"
+    ),
+    "a table behind a call": (
+        {"pkg/__init__.py": "from pkg import leaf as _leaf\n\n_TABLE = {'a': _leaf}\n\n\ndef get(key):\n    return _TABLE[key]\n"}, "[pkg]", "import pkg; RESULT = pkg.get('a').helper()"
+    ),
+    "an attribute of a class": (
+        {"pkg/__init__.py": 'from pkg import leaf\n\n\nclass View:\n    impl = leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.View.impl.helper()"
+    ),
+    "an attribute of an object": (
+        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\nclass View:\n    def __init__(self):\n        self.impl = _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.View().impl.helper()"
+    ),
+    "an argument of what outsiders give": (
+        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\ndef run(call):\n    return call(_leaf)\n'}, "[pkg]", "import pkg; RESULT = pkg.run(lambda m: m.helper())"
+    ),
     "a star": (
         {"pkg/__init__.py": "__all__ = ['leaf']\n", "app.py": "from pkg import *\n"},
         "[app]",
@@ -59,6 +89,13 @@ def test_a_module_that_a_root_hands_out(name: str, tmp_path: Path) -> None:
     case = Case(tmp_path, {**files, "pkg/leaf.py": LEAF}, rules)
     assert "only_hip" not in case.text("pkg/leaf.py")
     assert "fold" in case.wrong("pkg/leaf.py", "def helper():\n    return 1\n", "")
+
+
+def test_a_module_that_a_root_definition_hands_out() -> None:
+    """The checks do not see this loss: what else is in the file may use the module as it likes."""
+    init = "from pkg import leaf as _leaf\n\n\ndef get():\n    return _leaf\n"
+    pruned = prune({"pkg/__init__.py": init, "pkg/leaf.py": LEAF}, rules=ROOTS.format(roots="['pkg:get']"))
+    assert same_behaviour(pruned, "import pkg; RESULT = pkg.get().helper()")["result"] == "1"
 
 
 @pytest.mark.parametrize("use", ["import mid\n", "def start():\n    import mid\n\n\nstart()\n"])
