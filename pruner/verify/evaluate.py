@@ -84,7 +84,7 @@ class Evaluator(Operators):
             return self._flags[key]
         fact = self.facts.get(f"{module}.{name}")
         if fact is not None:
-            return UNKNOWN if self._rebound(module, name) else fact
+            return UNKNOWN if self.rebound(module, name) else fact
         if key in self._busy:
             return UNKNOWN
         self._busy.add(key)
@@ -95,10 +95,10 @@ class Evaluator(Operators):
         self._flags[key] = answer
         return answer
 
-    def _rebound(self, module: str, name: str) -> bool:
+    def rebound(self, module: str, name: str) -> bool:
         """Does kept code store the variable again: under ``global``, from outside, by ``setattr``?"""
         seen = self.world.seen
-        if (module, name) in seen.stores or module in seen.vague_stores:
+        if (module, name) in seen.stores or module in seen.vague_stores or (name in seen.put and module in seen.handed):
             return True
         rebound = seen.rebound.get(module)
         if rebound is None:
@@ -110,12 +110,14 @@ class Evaluator(Operators):
         names = self.world.names(module)
         if names is None:
             return UNKNOWN
-        if self._rebound(module, name):
+        if self.rebound(module, name):
             return UNKNOWN
         every = [row for row in names.bindings.get(name, ()) if row.kind != "declare"]
         rows = self.world.live(module, name)
         if rows and all(row.kind in ("def", "class") for row in rows):
             return Val(truth=True)
+        if self.world.tree.has_module(f"{module}.{name}") and any(row.kind == "assign" for row in rows):
+            return UNKNOWN  # `import pkg.hip` puts the module where `hip = False` of pkg was
         scope = self.module_scope(module)
         found: list[Val] = []
         for row in rows:
@@ -143,7 +145,7 @@ class Evaluator(Operators):
         """``KINDS = ("cuda", "musa")``, in one place that the facts leave or in several that agree; never rebound."""
         rows = self.world.live(module, name)
         mark = (module, name, "tuple")
-        if not rows or self._rebound(module, name) or mark in self._busy or f"{module}.{name}" in self.facts:
+        if not rows or self.rebound(module, name) or mark in self._busy or f"{module}.{name}" in self.facts:
             return None
         self._busy.add(mark)
         try:
@@ -193,7 +195,7 @@ class Evaluator(Operators):
 
     def _aliased(self, symbol: Symbol | None) -> Symbol | None:
         """The function that a variable of a module is another name of: ``is_rocm = is_hip``, bound once and never again."""
-        if symbol is None or symbol[0] != "symbol" or self._rebound(symbol[1], symbol[2]):
+        if symbol is None or symbol[0] != "symbol" or self.rebound(symbol[1], symbol[2]):
             return None
         rows = self.world.live(symbol[1], symbol[2])
         mark = (*symbol, "alias")
@@ -207,7 +209,7 @@ class Evaluator(Operators):
             if found is None or found[0] != "symbol":
                 return None
             defined = isinstance(self.world.definition(found), ast.FunctionDef)
-            return found if defined and not self._rebound(found[1], found[2]) else self._aliased(found)
+            return found if defined and not self.rebound(found[1], found[2]) else self._aliased(found)
         finally:
             self._busy.discard(mark)
 
@@ -273,6 +275,8 @@ class Evaluator(Operators):
         node = self.world.definition(function)
         if mark in self._busy or not isinstance(node, ast.FunctionDef) or is_generator(node):
             return UNKNOWN  # a call of a generator gives the generator
+        if self.rebound(function[1], function[2]):
+            return UNKNOWN  # another function may stand in its place
         scope = self.module_scope(function[1])
         if any(self.chain(_bare(d), scope) not in CACHES for d in node.decorator_list):
             return UNKNOWN

@@ -15,6 +15,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
+from posixpath import normpath
 
 from pruner.verify.crates import lost_targets
 from pruner.verify.rules import Stated
@@ -256,13 +257,24 @@ def _mentioned(
         name = word.rpartition("/")[2]
         if name not in by_name:
             continue
+        if native and text[start - 1 : start] == '"':  # it stands beside the one that includes it, if it is there
+            beside = normpath(f"{path.rpartition('/')[0]}/{word}")
+            if beside in by_name[name]:
+                yield f"{path}:{line}: names {beside}, and it is gone"
+            if beside in by_name[name] or beside in stays.get(name, ()):
+                continue
         tail = re.sub(r"\A(?:\.{0,2}/)+", "", word)
         parts = tail.split("/")
         for cut in range(len(parts)):
             end = "/" + "/".join(parts[cut:])
+            lost = [g for g in by_name[name] if ("/" + g).endswith(end)]
+            if (
+                cut == 0 and len(parts) > 1 and lost
+            ):  # `distributed/comm.cuh`: a kept `include/distributed/comm.cuh` is another one
+                yield f"{path}:{line}: names {lost[0]}, and it is gone"
+                break
             if any(("/" + k).endswith(end) for k in stays.get(name, ())):
                 break
-            lost = [g for g in by_name[name] if ("/" + g).endswith(end)]
             if lost:
                 yield f"{path}:{line}: names {lost[0]}, and it is gone"
                 break

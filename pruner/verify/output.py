@@ -10,6 +10,7 @@ from pruner.verify.rules import Stated, is_pure
 from pruner.verify.tree import Tree
 from pruner.verify.world import Seen, World
 
+_BODY = frozenset({"__code__", "__defaults__", "__kwdefaults__"})  # who stores one makes another function of it
 Place = tuple[str, str]  # ("module", dotted) | (module, name)
 
 
@@ -152,7 +153,22 @@ class Output:
     def seen(self) -> Seen:
         """What the kept code does to modules, enums and attributes, for the folder."""
         result = Seen()
+        result.handed = self._handed()
         for survey in self.surveys.values():
+            for chain, attribute in survey.put:
+                if chain.startswith("@"):
+                    result.stores.add((chain[1:], attribute))
+                    continue
+                there = [*self.places(survey.path, chain)] if chain else []
+                here = [place for place, rest, _ in there if not rest]
+                if attribute in _BODY:
+                    result.stores.update(
+                        (place[1], rest[0]) for place, rest, _ in there if place[0] == "module" and rest
+                    )
+                    result.stores.update(place for place in here if place[0] != "module")
+                result.stores.update((place[1], attribute) for place in here if place[0] == "module")
+                if not any(place[0] == "module" for place in here):
+                    result.put.add(attribute)
             if survey.module:
                 result.rebound[survey.module] = set(survey.rebound)
             if survey.giving is not None:
@@ -195,6 +211,14 @@ class Output:
                     if place[0] != "module" and not rest:
                         result.loose.add(f"{place[0]}:{place[1]}")
         return result
+
+    def _handed(self) -> set[str]:
+        """Modules that some file has as an object: by its name, out of ``sys.modules``, or from what loads it by a text."""
+        found = set(self.loose_modules())
+        for survey in self.surveys.values():
+            found |= {name for _, kind, name in survey.lookups if kind.startswith("module")}
+            found |= {pattern.replace("\\", "") for _, pattern, _ in survey.loads if ".*" not in pattern}
+        return found
 
     def loose_modules(self) -> dict[str, set[str]]:
         """Modules of the tree that some file hands around as an object, with these files."""

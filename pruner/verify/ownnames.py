@@ -1,4 +1,4 @@
-"""Names that a file stores into its own module's dictionary, written out: ``globals().update(FLAG=True)`` and its like.
+"""Names that a file stores into dictionaries of modules, written out: ``globals().update(FLAG=True)``, ``vars(flags)["FLAG"] = 1``.
 
 Blind to computed names, and to the dictionary where it has another name.
 """
@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable, Iterator
 
+from pruner.verify.built import chain_text
+from pruner.verify.names import Names
 from pruner.verify.nodes import walk
+from pruner.verify.scopes import walruses
 
 # A dictionary is called for, or `modules[...]`; "execute", `nn.modules` and the like are in every third file.
 _SIGNS = re.compile(rb"\b(?:globals|vars|locals|exec)\b|\bmodules\s*[\[#\\]")
@@ -46,16 +50,9 @@ def _called(node: ast.Call) -> set[str]:
         return set()
     if func.attr in _KEYED and node.args:
         return _text(node.args[0])
-    found: set[str] = set()
-    if func.attr == "update":
-        found |= {keyword.arg for keyword in node.keywords if keyword.arg is not None}
-        for argument in node.args:
-            keys = argument.keys if isinstance(argument, ast.Dict) else ()
-            pairs = argument.elts if isinstance(argument, ast.List | ast.Tuple) else ()
-            firsts = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple | ast.List) and pair.elts]
-            for key in (*keys, *firsts):
-                found |= _text(key)
-    return found
+    if func.attr in ("update", "__ior__"):
+        return {keyword.arg for keyword in node.keywords if keyword.arg is not None} | _keys(node.args)
+    return set()
 
 
 def _text(node: ast.expr | None) -> set[str]:
@@ -76,3 +73,109 @@ def _module(node: ast.expr) -> bool:
         return False
     table = node.value
     return (table.attr if isinstance(table, ast.Attribute) else getattr(table, "id", "")) == "modules"
+
+
+# -- names of other modules --------------------------------------------------------------------------
+
+_OTHERS = re.compile(rb"__dict__|\bvars\b|\bexec\b|__(?:set|del)attr__|\.setattr\b|\bpatch\b")
+_MARKS = (b"__dict__", b"vars", b"exec", b"attr__", b".setattr", b"patch")  # a plain search is over in no time
+_STORING = frozenset({"setattr", "delattr", "__setattr__", "__delattr__", "object"})  # patch.object
+
+
+def in_others(tree: ast.Module, data: bytes, roots: set[str]) -> frozenset[tuple[str, str]]:
+    """What a file stores into objects by other ways than ``object.name``: the chain of an imported one, or "", and the name.
+
+    Of ``patch("pkg.flags.FLAG", 1)`` the module behind an @.
+    """
+    if not any(mark in data for mark in _MARKS) or _OTHERS.search(data) is None:
+        return frozenset()
+    found: set[tuple[str, str]] = set()
+    keys: set[str] = set()
+    handed: list[ast.expr] = []
+    known: set[ast.expr] = set()  # dictionaries that are subscripted or asked at once
+
+    def chain(node: ast.expr | None) -> str:
+        text = chain_text(node) if node is not None else ""
+        return text if text.partition(".")[0] in roots else ""
+
+    for node in walk(tree):
+        owner: ast.expr | None = None
+        texts: set[str] = set()
+        if isinstance(node, ast.Subscript):
+            owner, texts = _of(node.value), _text(node.slice) if not isinstance(node.ctx, ast.Load) else set()
+            known.add(node.value)
+            keys |= texts
+        elif isinstance(node, ast.AugAssign):
+            owner, texts = _of(node.target), _keys([node.value])
+        elif isinstance(node, ast.Call):
+            owner, texts = _stored(node)
+            known.add(node.func.value) if isinstance(node.func, ast.Attribute) else None
+            keys |= texts
+            if getattr(node.func, "id", "") == "exec" and node.args:
+                found |= {row for text in _text(node.args[0]) for row in _run(text, chain)}
+                owner = _of(node.args[1]) if len(node.args) > 1 else None
+                texts = {word for text in _text(node.args[0]) for word in _NAMES.findall(text)} if owner else set()
+            elif chain_text(node.func).rpartition(".")[2] == "patch" and node.args:
+                for text in _text(node.args[0]):
+                    found.add((f"@{text.rpartition('.')[0]}", text.rpartition(".")[2]))
+        elif isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            handed.append(node)
+        if owner is not None:
+            found |= {(chain(owner), text) for text in texts}
+    found |= {(chain(_of(node)), key) for node in handed if node not in known for key in keys}
+    return frozenset(found)
+
+
+def _of(node: ast.expr) -> ast.expr | None:
+    """The object of ``x.__dict__`` and ``vars(x)``."""
+    if isinstance(node, ast.Attribute):
+        return node.value if node.attr == "__dict__" else None
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
+    return node.args[0] if called and node.args else None  # type: ignore[attr-defined]
+
+
+def _stored(node: ast.Call) -> tuple[ast.expr | None, set[str]]:
+    """``vars(m).update(A=1)``, ``patch.object(m, "A", 1)``, ``m.__setattr__("A", 1)``: the object, and the names."""
+    func = node.func
+    if not isinstance(func, ast.Attribute):
+        return None, set()
+    if func.attr in _STORING:
+        if len(node.args) > 1 and (names := _text(node.args[1])) and not _text(node.args[0]):
+            return node.args[0], names
+        return func.value, _text(node.args[0]) if node.args else set()
+    if func.attr in _KEYED:
+        return _of(func.value), _text(node.args[0]) if node.args else set()
+    if func.attr in ("update", "__ior__"):
+        return _of(func.value), {k.arg for k in node.keywords if k.arg is not None} | _keys(node.args)
+    return None, set()
+
+
+def _keys(nodes: Iterable[ast.expr]) -> set[str]:
+    found: set[str] = set()
+    for node in nodes:
+        keys = node.keys if isinstance(node, ast.Dict) else ()
+        pairs = node.elts if isinstance(node, ast.List | ast.Tuple) else ()
+        firsts = [pair.elts[0] for pair in pairs if isinstance(pair, ast.Tuple | ast.List) and pair.elts]
+        for key in (*keys, *firsts):
+            found |= _text(key)
+    return found
+
+
+def _run(text: str, chain: Callable[[ast.expr], str]) -> Iterator[tuple[str, str]]:
+    """``exec("flags.FLAG = True")``."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in walk(tree):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield chain(node.value), node.attr
+
+
+def by_walrus(tree: ast.Module, names: Names) -> frozenset[str]:
+    """Names of the module that ``:=`` binds: in its body, through comprehensions too, or under ``global``."""
+    found = {name for statement in tree.body for name in walruses(statement)}
+    if names.rebound:
+        stored = (n.target.id for n in walk(tree) if isinstance(n, ast.NamedExpr))
+        found |= {name for name in stored if name in names.rebound}
+    return frozenset(found)

@@ -99,6 +99,8 @@ class Purity(Evaluator):
         if is_pure(self.world.stated, f"{symbol[1]}.{symbol[2]}"):
             return True
         node = self.world.definition(symbol)
+        if self.rebound(symbol[1], symbol[2]):
+            return False  # another function may stand in its place
         if not isinstance(node, ast.FunctionDef) or key in self._busy:
             # Recursion adds no effect of its own.
             return key in self._busy

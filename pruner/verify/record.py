@@ -47,6 +47,9 @@ class Survey:
     used: set[str] = field(default_factory=set)  # those of them outside comparisons
     loose: dict[str, int] = field(default_factory=dict)  # imported names and classes used as plain values
     stores: list[tuple[str, str, int, Any, str]] = field(default_factory=list)  # chain, attribute, line, value, class
+    put: frozenset[tuple[str, str]] = (
+        frozenset()
+    )  # what is stored, or deleted, in any way: chain or "" for any object, attribute
     gets: list[tuple[int, str, str, bool, str]] = field(default_factory=list)  # line, object, regex, store, method
     loads: list[tuple[int, str, str]] = field(default_factory=list)  # line, module regex, package
     texts: list[tuple[int, str]] = field(default_factory=list)  # line, built text with dots, "\0" for what is not known

@@ -15,7 +15,7 @@ from pruner.verify.coded import RUN
 from pruner.verify.held import lookups
 from pruner.verify.names import Import, Names, module_names
 from pruner.verify.nodes import walk
-from pruner.verify.ownnames import in_dictionary
+from pruner.verify.ownnames import by_walrus, in_dictionary, in_others
 from pruner.verify.record import DOTTED, Survey
 from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.walker import Walker
@@ -41,7 +41,10 @@ def survey(
     listed = literal_all(names)
     result.listed = frozenset(listed) if listed is not None else None
     result.rebound = frozenset(name for name, lines in names.rebound.items() if lines) | in_dictionary(parsed, data)
+    if b":=" in data:
+        result.rebound |= by_walrus(parsed, names)
     roots = {row.bound for row in names.imports}
+    result.put = in_others(parsed, data, roots)
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
     roots |= RUN
     walker = Walker(result, roots, facts, module)

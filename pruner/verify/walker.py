@@ -36,6 +36,7 @@ class Walker(Asking):
         self.methods: dict[str, ast.FunctionDef] = {}
         self.rebound: set[ast.Call] = set()  # calls of globals() that only put a name in the place of itself
         self.noted: set[ast.Attribute] = set()  # targets whose stored value is recorded
+        self.put: set[tuple[str, str]] = set()
 
     def finish(self) -> None:
         """Freeze the collected sets."""
@@ -47,6 +48,7 @@ class Walker(Asking):
         self.result.strings = frozenset(self.strings)
         self.result.patterns = frozenset(self.patterns)
         self.result.reflects = frozenset(self.reflects)
+        self.result.put |= self.put
 
     def walk(self, tree: ast.AST, owner: str = "") -> None:
         """Walk everything below ``tree``; ``owner`` is the class whose methods these are."""
@@ -188,8 +190,12 @@ class Walker(Asking):
         self.attributes.add(node.attr)
         if node.attr == "__dict__" and node not in self.keyed:
             self.dictionary(node.value, owner)
-        if node.attr in self.facts and type(node.ctx) is not ast.Load and node not in self.noted:
-            self._note(node, HARD, owner)
+        if type(node.ctx) is not ast.Load:
+            base = chain_text(node.value)
+            if base not in ("self", "cls"):
+                self.put.add((base if base.partition(".")[0] in self.roots else "", node.attr))
+            if node.attr in self.facts and node not in self.noted:
+                self._note(node, HARD, owner)
         item: ast.expr = node.value
         parts = [node.attr]
         while type(item) is ast.Attribute:

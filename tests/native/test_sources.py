@@ -148,3 +148,26 @@ SOURCES = dict.fromkeys(("k/csrc/moe/x.cuh", "k/csrc/attn/x.cuh", "k/csrc/y.cu",
 )
 def test_what_a_text_asks_for(text: str, kept: set[str]) -> None:
     assert set(reached({"k/load.py": text.encode()}, SOURCES)) == kept
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["csrc/moe/params.h", "csrc/quant/params.h", "csrc/moe/align.cuh", "include/sgl/moe/align.cuh", "csrc/common.h"],
+)
+def test_a_source_of_the_same_name_elsewhere_is_another_one(tmp_path: Path, path: str) -> None:
+    """``#include "params.h"`` is the one beside it; a text with folders asks for each file that it fits."""
+    more = {
+        "app/csrc/moe/align.cuh": '#include "../common.h"\n#include "params.h"\n',
+        "app/csrc/quant/q4.cuh": '#include "params.h"\n',
+        "app/csrc/quant/q8.cuh": "#include <sgl/moe/align.cuh>\n",
+        "app/csrc/moe/params.h": "int m;\n",
+        "app/csrc/quant/params.h": "int q;\n",
+        "app/include/sgl/moe/align.cuh": "int s;\n",
+        "app/csrc/quant/common.h": "int u;\n",
+        "app/csrc/other/params.h": "int v;\n",
+    }
+    code, out, said = prune(tmp_path, {**TREE, **more}, RULES)
+    assert code == 0, said
+    (out / "app" / path).unlink()
+    rows = run(tmp_path / "in", out, [tmp_path / "rules.yaml"], python_root="", jobs=1, checks=("native",))
+    assert [row.result for row in rows] == ["refuted"]
