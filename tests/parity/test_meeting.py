@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from pruner.parity import meeting
 from pruner.parity.meeting import MEETINGS, Meeting, judged, one, requests, with_references
 from pruner.parity.server import Host
 from tests.parity.small_server import write
+
+PORT = 24500 + 150 * (os.getpid() % 50)
 
 
 def test_what_others_are_held_to_runs_with_them() -> None:
@@ -47,7 +50,7 @@ def test_a_part_of_the_answers_is_no_answer(tmp_path: Path, monkeypatch: pytest.
     host = Host(tmp_path / "work")
     monkeypatch.setattr(meeting, "TWO", {})
     met = Meeting("nodes", ("upstream", "output"))
-    whole = one(host, trees, met, 28000, 30.0)
+    whole = one(host, trees, met, PORT, 30.0)
     assert whole["requests"] == len(requests("nodes")) and "answers" in whole and "why" not in whole
     ask = meeting.Client.send
     calls = []
@@ -57,6 +60,6 @@ def test_a_part_of_the_answers_is_no_answer(tmp_path: Path, monkeypatch: pytest.
         return ask(self, request) if len(calls) < 3 else {"status": 0, "body": "TimeoutError"}
 
     monkeypatch.setattr(meeting.Client, "send", send)
-    cut = one(host, trees, met, 28100, 30.0)
+    cut = one(host, trees, met, PORT + 100, 30.0)
     assert "answers" not in cut and cut["statuses"] == [200, 200, 0]
     assert cut["why"] == f"{len(requests('nodes')) - 3} of {len(requests('nodes'))} requests have no answer"
