@@ -20,8 +20,10 @@ _ARGUMENTS = ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")
 # Options whose value is one of a fixed set: the value must stand in the tree's argument modules as a string.
 _CHOICES = frozenset(
     "--attention-backend --disaggregation-mode --disaggregation-transfer-backend --kv-cache-dtype --moe-runner-backend "
-    "--quantization".split()
+    "--quantization --reasoning-parser".split()
 )
+# The names of parsers stand beside them, not among the arguments.
+_PARSERS = "reasoning_parser"
 _VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
 _IF_SET = re.compile(r"\$\{(\w+):\+([^}]*)\}")  # an option that is given where its variable is
 _UBUNTU = {"3.10": "22.04", "3.11": "22.04", "3.12": "24.04"}
@@ -39,7 +41,7 @@ def launch_kit(snapshot: Snapshot, outcome: Outcome, requirements: Sequence[str]
     for module, data in text.items():
         offers.add(offered(data), module)
     known = set(offers.kinds().get("option", ()))
-    strings = b"\n".join(text.values())
+    strings = b"\n".join([*text.values(), *_parsers(snapshot, outcome)])
     made: dict[str, bytes] = {}
     left: list[str] = []
     for name in templates():
@@ -49,13 +51,27 @@ def launch_kit(snapshot: Snapshot, outcome: Outcome, requirements: Sequence[str]
             left.append(f"- `{name}`: this release, or this build, has no {', '.join(sorted(set(missing)))}")
         else:
             made[f"{FOLDER}/{name}"] = content.encode()
+    gone = [line[3:].partition("`")[0] for line in left]
+    for name in sorted(made):
+        if started := [other for other in gone if f"/{FOLDER}/{other}".encode() in made[name]]:
+            left.append(f"- `{name.rpartition('/')[2]}`: it starts `{started[0]}`")
+            del made[name]
     if left:
-        readme = made[f"{FOLDER}/README.md"].decode()
-        rows = [
-            row for row in readme.splitlines() if not any(f"| `{line[3:].partition('`')[0]}` |" in row for line in left)
-        ]
-        made[f"{FOLDER}/README.md"] = "\n".join([*rows, "", "Left out:", "", *left, ""]).encode()
+        gone = [line[3:].partition("`")[0] for line in left]
+        rows = [_row(row, gone) for row in made[f"{FOLDER}/README.md"].decode().splitlines()]
+        kept = [row for row in rows if row is not None]
+        made[f"{FOLDER}/README.md"] = "\n".join([*kept, "", "Left out:", "", *left, ""]).encode()
     return made
+
+
+def _row(row: str, gone: Sequence[str]) -> str | None:
+    """A line of the readme without the files that are not there; None for a row of the table that names no other."""
+    first, bar, rest = row.removeprefix("| ").partition(" | ")
+    names = re.findall(r"`([^`]+)`", first)
+    if not row.startswith("| `") or not bar or not set(names) & set(gone):
+        return row
+    here = ", ".join(f"`{name}`" for name in names if name not in gone)
+    return f"| {here} | {rest}" if here else None
 
 
 def templates() -> list[str]:
@@ -103,6 +119,14 @@ def _arguments(snapshot: Snapshot, outcome: Outcome) -> dict[str, bytes] | None:
         if path.startswith(wanted) and path.endswith(".py"):
             found[path] = outcome.files.get(path) or snapshot.read(path)
     return found
+
+
+def _parsers(snapshot: Snapshot, outcome: Outcome) -> Iterator[bytes]:
+    """Texts of the kept modules that hold the parsers."""
+    for file in snapshot.files:
+        here = file.path.rpartition("/")[2].startswith(_PARSERS) and file.path.endswith(".py")
+        if here and outcome.files.get(file.path, b"") is not None:
+            yield outcome.files.get(file.path) or snapshot.read(file.path)
 
 
 def _filled(text: str, snapshot: Snapshot, requirements: Sequence[str]) -> str:

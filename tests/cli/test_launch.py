@@ -22,7 +22,16 @@ from pruner.pipeline.launch import commands, launch_kit, template, templates, un
 # and types: every field that it allows beside the fields of this kit, and nothing below fields that the kit leaves out.
 WORKERS = json.loads(Path(__file__).with_name("leaderworkerset.schema.json").read_text())
 OPTIONS = sorted({word for name in templates() for one in commands(template(name)) for word in one if word[:2] == "--"})
-CHOICES = ["trtllm_mla", "modelopt_fp4", "flashinfer_trtllm", "fp8_e4m3", "prefill", "decode", "mooncake"]
+CHOICES = [
+    "deepseek-r1",
+    "trtllm_mla",
+    "modelopt_fp4",
+    "flashinfer_trtllm",
+    "fp8_e4m3",
+    "prefill",
+    "decode",
+    "mooncake",
+]
 
 
 def a_tree(folder: Path, options: list[str], choices: list[str]) -> tuple[Snapshot, Outcome]:
@@ -68,6 +77,23 @@ def test_an_option_that_is_gone_leaves_its_files_out(tmp_path: Path) -> None:
 def test_a_choice_that_is_gone_leaves_its_file_out(tmp_path: Path) -> None:
     made = of(tmp_path, choices=[choice for choice in CHOICES if choice != "trtllm_mla"])
     assert "launch/r1-nvfp4-gb200.sh" not in made and "`--attention-backend trtllm_mla`" in made["launch/README.md"]
+
+
+def test_a_parser_that_is_gone_leaves_its_files_out(tmp_path: Path) -> None:
+    """Its name stands beside the parsers; a build without it would refuse each start."""
+    snapshot, outcome = a_tree(tmp_path, OPTIONS, [choice for choice in CHOICES if choice != "deepseek-r1"])
+    place = "sglang/srt/parser/reasoning_parser.py"
+    (tmp_path / place).parent.mkdir()
+    for text, files in ((b"MAP = {'deepseek-r1': 1}\n", len(templates())), (b"MAP = {'other': 1}\n", 2)):
+        (tmp_path / place).write_bytes(text)
+        found = Snapshot(tmp_path, (*snapshot.files, SourceFile(place, "0" * 64, len(text))), snapshot.origin)
+        assert len(made := launch_kit(found, outcome, [])) == files
+    assert sorted(made) == ["launch/README.md", "launch/pd-router.sh"]
+    assert re.findall(r"^\| `.*", made["launch/README.md"].decode(), re.M) == [
+        "| `pd-router.sh` | prefill and decode on a node each, with the router in front |"
+    ]
+    assert "- `Dockerfile`: it starts `r1-fp8-8xh200.sh`" in made["launch/README.md"].decode()
+    assert "has no `--reasoning-parser deepseek-r1`" in made["launch/README.md"].decode()
 
 
 def test_no_server_no_kit(tmp_path: Path) -> None:

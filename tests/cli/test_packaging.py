@@ -133,7 +133,7 @@ def test_a_server_gets_its_launch_kit(tmp_path: Path) -> None:
     files = FILES | {
         "sglang/launch_server.py": "import argparse\n\nfrom sglang.srt import server_args\n\n"
         "server_args.add(argparse.ArgumentParser())\n",
-        "sglang/srt/server_args.py": f"CHOICES = {CHOICES!r}\n\n\ndef add(parser):\n{body}",
+        "sglang/srt/server_args.py": f"CHOICES = {CHOICES!r}\n\n\ndef add(parser):\n    parser.set_defaults(choices=CHOICES)\n{body}",
     }
     build(tmp_path, files, RULES.replace("[sglang.main]", "[sglang.main, sglang.launch_server]"))
     made = {path.name for path in (tmp_path / "out" / "launch").iterdir()}
