@@ -21,7 +21,7 @@ from pruner.parity import checkpoint
 from pruner.parity.cells import BASE, TWO
 from pruner.parity.client import Client
 from pruner.parity.compare import digest, tokens
-from pruner.parity.driver import append
+from pruner.parity.driver import SCHEMA, append, build_of
 from pruner.parity.requests import BATCH, MODEL, Request, generate, prompt
 from pruner.parity.server import Host, Server, card, unused
 
@@ -113,7 +113,8 @@ def meet(
     with ThreadPoolExecutor(slots) as pool:
         made = pool.map(lambda pair: one(host, known, pair[1], FIRST_PORT + 400 * pair[0], limit), enumerate(chosen))
         for record in judged(made):
-            record["card"] = cards
+            record["card"], record["schema"] = cards, SCHEMA
+            record["build"] = {side: build_of(known[side]) for side in known}
             append(results / RESULTS, record)
             yield record
 

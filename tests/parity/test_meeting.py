@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -63,3 +64,19 @@ def test_a_part_of_the_answers_is_no_answer(tmp_path: Path, monkeypatch: pytest.
     cut = one(host, trees, met, PORT + 100, 30.0)
     assert "answers" not in cut and cut["statuses"] == [200, 200, 0]
     assert cut["why"] == f"{len(requests('nodes')) - 3} of {len(requests('nodes'))} requests have no answer"
+
+
+def test_a_meeting_says_which_builds_met(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trees = {side: write(tmp_path / side) for side in ("upstream", "output")}
+    guard = tmp_path / "output" / "sglang" / "_prune_guard.py"
+    guard.write_text('DIGEST = "sha256:' + "a" * 64 + '"\n')
+    monkeypatch.setattr(meeting, "TWO", {})
+    monkeypatch.setattr(meeting, "FIRST_PORT", PORT + 20)
+    monkeypatch.setattr(meeting, "card", lambda: {"name": "test", "driver": "", "count": "2"})
+    monkeypatch.setattr(meeting.checkpoint, "write", lambda *_: None)
+    met = [Meeting("nodes", ("upstream", "upstream"))]
+    (record,) = meeting.meet(Host(tmp_path / "work"), trees, tmp_path / "results", met, 1, 30.0)
+    other = "sha256:" + "0" * 8 + "a" * 56
+    assert record["build"] == {"upstream": "", "output": "sha256:" + "a" * 64, "other": other}
+    assert record["result"] == "identical"
+    assert json.loads((tmp_path / "results" / "meetings.jsonl").read_text()) == record
