@@ -70,6 +70,7 @@ def parity(
     except ValueError as error:
         raise click.UsageError(f"--arguments: {error}") from None
     from pruner.parity.driver import build_of, verdict
+    from pruner.parity.records import short
     from pruner.parity.results import collect as take
     from pruner.pipeline.answers import Answers
     from pruner.pipeline.trace import opened
@@ -82,7 +83,7 @@ def parity(
     code = 0
     if gpu:
         place = work or Path(".cache/parity")
-        results = place / f"results-{build_of(output).removeprefix('sha256:')[:12]}"  # of this build alone
+        results = place / f"results-{short(build_of(output))}"  # of this build alone
         words = [str(upstream), str(output), "--work", str(place), "--results", str(results)]
         code = on_host([*(["bench", *words, "--model", bench] if bench else ["run", *words]), *further])
         folders.append(results)

@@ -205,7 +205,9 @@ def other_build(row: Record, digest: str) -> str:
 
 
 def short(digest: str) -> str:
-    return digest.removeprefix("sha256:")[:8]
+    """The head of a build's digest, and of that of its local changes."""
+    below, mark, changes = digest.removeprefix("sha256:").partition("+")
+    return below[:8] + mark + changes[:8]
 
 
 def members(archive: Path, found: Found) -> Iterator[tuple[str, Record]]:

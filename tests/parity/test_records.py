@@ -279,6 +279,13 @@ def test_a_row_of_another_build_gives_way(place: Path, capsys: pytest.CaptureFix
     assert (code, out) == (2, "") and err.startswith("alone/cells.jsonl:2: error PR603")
 
 
+def test_local_changes_are_another_build(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two overlays on one tree: the head of the digest is the same."""
+    with_changes = row(**{"prune digest": {"upstream": "", "output": f"{DIGEST}+{'c' * 16}"}})
+    code, _, err = collect(capsys, left("r", with_changes))
+    assert code == 2 and "it ran build aaaaaaaa+cccccccc, and the output is build aaaaaaaa" in err
+
+
 def test_text_that_is_none_is_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A server may answer half a surrogate pair; a log line may hold what parts a table."""
     group = {"result": "differs", "requests": 1, "differences": ["x: \ud800 | a"]}
