@@ -70,7 +70,7 @@ class Text:
     """One upstream file: its lines that are in functions, its definitions, and where it names what."""
 
     data: bytes
-    functions: set[int]
+    functions: dict[int, range]  # line of a function's body -> the lines of the innermost one
     definitions: list[tuple[int, int, str]]  # first line, last line, name; outermost only
     uses: dict[str, list[int]]  # name -> lines of expressions that name it
     attributes: dict[str, list[int]]  # the same for x.name
@@ -80,7 +80,7 @@ class Text:
     @classmethod
     def read(cls, data: bytes) -> Text:
         """Parse; a file that cannot be read has nothing."""
-        text = cls(data, set(), [], {}, {}, set(), [])
+        text = cls(data, {}, [], {}, {}, set(), [])
         try:
             tree = ast.parse(data)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -95,7 +95,9 @@ class Text:
                 text.bound.update(t.id for t in targets if isinstance(t, ast.Name))
         for part in ast.walk(tree):
             if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-                text.functions.update(range(part.body[0].lineno, (part.end_lineno or part.lineno) + 1))
+                # Breadth first, so an inner function comes after the one around it.
+                last = (part.end_lineno or part.lineno) + 1
+                text.functions.update(dict.fromkeys(range(part.body[0].lineno, last), range(part.lineno, last)))
             elif isinstance(part, ast.Name):
                 text.uses.setdefault(part.id, []).append(part.lineno)
             elif isinstance(part, ast.Attribute):
@@ -176,7 +178,9 @@ class Trace:
         """The class of a line of a function that ran and is gone, and the rule it rests on."""
         row = self.innermost(path, line)
         if row is None:
-            return "edited", ""
+            # Edited in part, as long as its function is there: one that is gone for no removal was lost.
+            here = any(self.kept(path, other) for other in self.text(path).functions[line])
+            return ("edited" if here else "missing"), ""
         if row.kind in DECIDED:
             return "folded", ", ".join(row.rules)
         if row.what == "entry" and row.rules and not self.holds(path, row, b"lambda"):

@@ -108,6 +108,21 @@ def test_what_ran_for_no_cause_is_missing(ran: Path, capsys: pytest.CaptureFixtu
     assert code == 3 and found["missing"] == ["pkg/app.py:8"]
 
 
+def test_a_function_that_no_removal_speaks_of_is_missing(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lost by an edit: the ledger has no row of it, and of its lines none is in the output."""
+    (ran / "a.json").write_text(json.dumps({"pkg/app.py": [8]}))
+    lose_a_function(ran / "out-reports")
+    ledger = ran / "out-reports" / "ledger.json"
+    ledger.write_text(json.dumps({**json.loads(ledger.read_text()), "removals": []}))
+    assert ask(capsys, "a.json")[1]["missing"] == ["pkg/app.py:8"]
+    graph = ran / "out-reports" / "graph.json"
+    found = json.loads(graph.read_text())
+    found["maps"]["pkg/app.py"] = [[1, 1, 5]]  # its `def` is there: a line of it was edited
+    graph.write_text(json.dumps(found))
+    code, said = ask(capsys, "a.json")
+    assert code == 0 and said["classes"] == {"kept": 0, "edited": 1}
+
+
 def test_an_entry_that_could_run_for_itself_is_missing(ran: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A trace knows lines: nobody can tell whether the lambda was made or called."""
     (ran / "a.json").write_text(json.dumps({"pkg/app.py": [17]}))
