@@ -189,7 +189,7 @@ class Absences:
 
     def _absent(self, item: Item, scope: Scope, other: Scope, rest: list[Item]) -> bool:
         """May this upstream statement be missing although its name is still bound somewhere?"""
-        if item.kind == "Import" and any(other.key == item.key for other in rest):
+        if item.kind == "Import" and self._again(item, rest):
             return True  # a second import of the same thing under the same name binds nothing new
         if item.kind == "Note" and isinstance(item.node, ast.AnnAssign):
             return scope.kind == "function" or self._unnoted(item.node, scope)
@@ -211,6 +211,15 @@ class Absences:
             if read.isdisjoint(item.binds) and not self._reason(item, scope):
                 return self._gone(item, scope, still=True)
         return self._entry(item, scope)
+
+    def _again(self, item: Item, rest: list[Item]) -> bool:
+        """Does the same import follow, before anything says the name?"""
+        for other in rest:
+            if other.key == item.key:
+                return True
+            if any(isinstance(node, ast.Name) and node.id in item.binds for node in walk(other.node)):
+                return False
+        return False
 
     def _unnoted(self, node: ast.AnnAssign, scope: Scope) -> bool:
         """``x: int`` of a module is gone: it is evaluated, and is one of the module's annotations while the module has ``x``."""

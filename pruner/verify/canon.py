@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pruner.verify.effects import Effects
+from pruner.verify.nodes import walk
 from pruner.verify.scopes import COMPREHENSIONS, Scope
 from pruner.verify.terms import FALSE, TRUE, Term, constant, evaluated, joined, negate, plain
 from pruner.verify.values import Val
@@ -216,7 +217,9 @@ class Canon:
 
     def _lambda(self, node: ast.Lambda, scope: Scope) -> Term:
         inner = self.effects.inner(node, scope)
-        return ("Lambda", self.arguments(node.args, scope), self.value(node.body, inner))
+        # `lambda: (yield) if is_hip() else 2` gives a generator, whatever the test is worth.
+        made = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in walk(node.body))
+        return ("Lambda", self.arguments(node.args, scope), self.value(node.body, inner), made)
 
     def arguments(self, node: ast.arguments, scope: Scope) -> Term:
         """Parameters with their defaults and annotations (these live in the outer scope)."""
@@ -237,6 +240,11 @@ class Canon:
             head: Term = (self.value(node.key, inner), self.value(node.value, inner))
         else:
             head = (self.value(node.elt, inner),)  # type: ignore[attr-defined]
+        if isinstance(node, ast.GeneratorExp):  # `(x for x in r if is_cuda() or await x)` is walked by `async for`
+            parts = [
+                n for n in walk(node) if isinstance(n, ast.Await) or (isinstance(n, ast.comprehension) and n.is_async)
+            ]
+            return (type(node).__name__, head, tuple(generators), bool(parts))
         return (type(node).__name__, head, tuple(generators))
 
     def target(self, node: ast.expr, scope: Scope) -> Term:

@@ -13,6 +13,7 @@ questions of the check ``fold``.
 
 from __future__ import annotations
 
+import ast
 import re
 from bisect import bisect_left
 
@@ -56,6 +57,7 @@ class Tokens:
             if whole is not None:  # a line was matched to its wrong twin unless this fails too
                 self.problems.extend(bad)
         self._comments(bare_up, bare_out, pairs)
+        self._behind(bare_up, bare_out, pairs)
         return self.problems
 
     def _say(self, line: int, text: str) -> None:
@@ -110,6 +112,18 @@ class Tokens:
                     found.append(f"{self.path}:{line + 1}: token {bad[:40]!r} is not upstream's at this place")
             last_i, last_j = i, j
         return found
+
+    def _behind(self, up: list[str], out: list[str], pairs: Pairs) -> None:
+        """``x = f()  # type: ignore``: a line that stays as it is keeps the comment behind it."""
+        have = set(up)
+        last_i = last_j = -1
+        for i, j in [*pairs, (len(up), len(out))]:
+            bare = {line for line in out[last_j + 1 : j] if line and line not in have} if i > last_i + 1 else ()
+            for line in range(last_i + 1, i) if bare else ():
+                text, mark, _ = up[line].partition("#")
+                if mark and text.rstrip() in bare and text[-1:].isspace() and _whole(text.rstrip()):
+                    self._say(1, f"the comment behind upstream line {line + 1} belongs to kept code and is gone")
+            last_i, last_j = i, j
 
     def _embedded(self, up: str, out: str) -> str | None:
         """The first token of ``out`` that does not follow in ``up``; None when all do."""
@@ -189,6 +203,14 @@ class Tokens:
                 inside = _string_lines(decode(self.raw_up))
             if i not in inside:
                 self._say(1, f"the comment of upstream line {i + 1} belongs to kept code and is gone")
+
+
+def _whole(line: str) -> bool:
+    """Is the line a statement by itself? `tag(` of one arm of a conditional expression may be that of the other."""
+    try:
+        return bool(ast.parse(line).body)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _twin(up: list[str], out: list[str], matched: set[int], line: int, kept: int) -> bool:
