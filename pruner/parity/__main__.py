@@ -18,7 +18,7 @@ from typing import Any
 
 from pruner.parity.bench import BENCHES, Plan, measure
 from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS
-from pruner.parity.driver import ALIKE, SCHEMA, Run, append, finished, make_checkpoints, verdict
+from pruner.parity.driver import ALIKE, SCHEMA, Run, append, build_of, finished, make_checkpoints, verdict
 from pruner.parity.loads import LOADS
 from pruner.parity.meeting import MEETINGS, meet, with_references
 from pruner.parity.server import Host, card
@@ -76,6 +76,8 @@ def main(words: Sequence[str]) -> int:
     for side, tree in trees.items():
         if not (tree / "sglang" / "__init__.py").is_file():
             return cannot(f"{side}: {tree.name} holds no sglang/")
+    if build_of(trees["upstream"]):
+        return cannot(f"upstream: {trees['upstream'].name} is a pruned tree; upstream's comes first, the output second")
     kinds = {"run": ("cell", [cell.name for cell in CELLS]), "bench": ("bench", list(BENCHES))}
     kind, known = kinds.get(options.command, ("meeting", [one.name for one in MEETINGS]))
     if unknown := sorted({*options.only, *options.skip} - set(known)):

@@ -384,6 +384,9 @@ def test_a_run_that_runs_nothing_says_why(
     assert "a meeting needs more cards than the 1" in called(capsys, tmp_path, "meet")[1]
     monkeypatch.setattr(host.Run, "run", lambda *_: __import__("not_here"))
     assert "this Python has no not_here" in called(capsys, tmp_path, "run")[1]
+    trees = [str(tmp_path / "out"), str(tmp_path / "up")]  # as nobody would see before the results are collected
+    assert host.main(["run", *trees, "--work", str(tmp_path / "w"), "--results", str(tmp_path / "r")]) == 2
+    assert "upstream: out is a pruned tree" in capsys.readouterr().err
     (tmp_path / "r").rmdir()
     (tmp_path / "r").write_text("")
     code, said = called(capsys, tmp_path, "run")
