@@ -156,7 +156,7 @@ class Evaluator:
             known = self.world.chain(self.module, e[1], e[2])
             return known if known is not None or not e[2] else self._member(e)
         if tag == "o":
-            return None
+            return self._looked_up(*e[1]) if e[2:] == ("[]",) else None
         if tag == "c":
             return Value((e[1],), V.NONE, bool(e[1]))
         if tag == "v":
@@ -314,8 +314,7 @@ class Evaluator:
                 return tuples
         left = self.value(left_expr)
         # Only what `in` asks is the same of every display: (1, 2) == [1, 2] is false.
-        display = right_expr[0] == "t" and op in ("in", "not in")
-        right = self._tuple(right_expr) if display else self.value(right_expr)
+        right = self._container(right_expr) if op in ("in", "not in") else self.value(right_expr)
         if left is not None and right is None and op in _SAME and left.single and _is_member(left):
             right = self.constant(right_expr)
         if left is None or right is None:
@@ -368,6 +367,39 @@ class Evaluator:
                 return self.world.dropped_member(target[0], target[1], target[2] + e[2], alike)
         return ""
 
+    def _container(self, e: Expr) -> Value | None:
+        """What ``in`` looks through: of a dictionary its keys, of ``set(X)`` what ``X`` holds."""
+        if e[0] == "t":
+            return self._tuple(e)
+        if e[0] == "d":
+            keys = tuple(key for key, _ in e[1] if key is not None)
+            return self._tuple(("t", "t", keys)) if len(keys) == len(e[1]) else None
+        copied = _copied(e)
+        if copied is None or not self._builtin(e[1][1]):
+            return self.value(e)
+        known = self._container(copied)  # list("ab") holds "a", and not "ab"
+        plain = known is not None and known.values is not None and all(isinstance(v, _HELD) for v in known.values)
+        return known if plain else None
+
+    def _looked_up(self, table: Expr, key: Expr, default: Expr | None = None) -> Value | None:
+        """``{"cuda": 1, "hip": 2}[kind()]``, and ``.get(kind(), default)`` of it, for each value that the key can have."""
+        wanted = self.value(key)
+        if wanted is None or not wanted.values:
+            return None
+        known: dict[Any, Expr] = {}
+        for name, item in table[1]:
+            said = self.value(name) if name is not None else None
+            if said is None or not said.single or not said.values or isinstance(said.values[0], Member):
+                return None
+            known[said.values[0]] = item
+        found = [known.get(one, default) for one in wanted.values if not isinstance(one, Member)]
+        if len(found) < len(wanted.values) or None in found:
+            return None
+        given = V.join([self.value(item) for item in found if item is not None])
+        if given is None:
+            return None
+        return Value(given.values, given.origin | wanted.origin, given.truth, given.low, given.high)
+
     def _tuple(self, e: Expr) -> Value | None:
         parts = [self.value(p) for p in e[2]]
         if any(p is None or not p.single for p in parts):
@@ -388,9 +420,15 @@ class Evaluator:
                 return self._attribute_probe(name, args)
             if name in ("int", "str") and len(args) == 1:
                 return _convert(name, self.value(args[0]))
+            if name in ("frozenset", "tuple") and _copied(e) is not None:
+                return _frozen(name, self._container(e))
+            if name == "len" and len(args) == 1:
+                return _length(self.value(args[0]))
             if name in ("isinstance", "issubclass") and len(args) == 2:
                 rules = self._dropped_classes(args[1])
                 return V.make([False], rules) if rules else Value((False, True))
+        if func[0] == "x" and func[1][0] == "d" and func[2] == (".get",) and len(args) in (1, 2) and not kwargs:
+            return self._looked_up(func[1], args[0], args[1] if len(args) == 2 else ("c", None))
         if func[0] in ("n", "v"):
             known = [self.value(a) for a in args]
             named = {k: self.value(v) for k, v in kwargs if k is not None}
@@ -575,6 +613,37 @@ def _called(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
 
 _SAME = ("is", "is not", "==", "!=")
 _METHODS = {"!": "_not", "=": "_compare", "&": "_and_or", "|": "_and_or", "?": "_ifexp", "k": "_call"}
+
+
+_HELD = (tuple, frozenset)
+_COPIES = frozenset({"frozenset", "set", "list", "tuple", "sorted"})
+
+
+def _copied(e: Expr) -> Expr | None:
+    """What ``set(X)`` and its kin are made of."""
+    called = e[0] == "k" and e[1][0] == "n" and e[1][1] in _COPIES and not e[1][2]
+    return e[2][0] if called and len(e[2]) == 1 and not e[3] else None
+
+
+def _frozen(kind: str, known: Value | None) -> Value | None:
+    """``frozenset(X)`` and ``tuple(X)`` of what is known to be in a container; a set says nothing of an order."""
+    if known is None or not known.single or not known.values or not isinstance(known.values[0], _HELD):
+        return None
+    held: Any = known.values[0]
+    if kind == "tuple" and not isinstance(held, tuple):
+        return None
+    return Value((held if kind == "tuple" else frozenset(held),), known.origin, bool(held))
+
+
+def _length(known: Value | None) -> Value | None:
+    """``len`` of what cannot change any more."""
+    if (
+        known is None
+        or not known.values
+        or not all(isinstance(value, str | tuple | frozenset) for value in known.values)
+    ):
+        return None
+    return V.make([len(value) for value in known.values], known.origin)
 
 
 def compare(op: str, left: Value, right: Value) -> Value | None:

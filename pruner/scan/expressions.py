@@ -316,6 +316,8 @@ class Lowering:
                 return ("o", (base, index), "['" if self._quoted else "[")
         if index[0] == "c" and base[0] in ("n", "v", "b", "x"):
             return self._extend(base, f"[{_repr(index[1])}]")
+        if base[0] == "d":
+            return ("o", (base, index), "[]")
         whole = self.opaque([base, index])
         return ("o", whole[1], "[:") if isinstance(node.slice, ast.Slice) and whole[1] else whole
 

@@ -150,13 +150,17 @@ class Evaluator(Operators):
         self._busy.add(mark)
         try:
             scope = self.module_scope(module)
-            values = [
-                row.value for row in rows if row.value is not None and not isinstance(row.value, ast.List | ast.Set)
-            ]
+            values = [row.value for row in rows if row.value is not None and self._lasts(row.value, scope)]
             found = {self.members(value, scope) for value in values} if len(values) == len(rows) else {None}
         finally:
             self._busy.discard(mark)
         return found.pop() if len(found) == 1 else None
+
+    def _lasts(self, node: ast.expr, scope: Scope) -> bool:
+        """Can nobody add to it?"""
+        if isinstance(node, ast.Call):
+            return self.copies(node, scope) in ("tuple", "frozenset")
+        return not isinstance(node, ast.List | ast.Set | ast.Dict)
 
     def _Attribute(self, node: ast.Attribute, scope: Scope) -> Val:
         text = self.chain(node, scope)
@@ -173,6 +177,8 @@ class Evaluator(Operators):
         return self.classes.attribute_fact(node, scope, self.attributes, self.symbol)
 
     def _Subscript(self, node: ast.Subscript, scope: Scope) -> Val:
+        if isinstance(node.value, ast.Dict):
+            return self.looked_up(node.value, node.slice, None, scope)
         text = self.chain(node, scope)
         return self.facts.get(text, UNKNOWN) if text is not None else UNKNOWN
 
@@ -226,6 +232,8 @@ class Evaluator(Operators):
                 return v.integer(self.value(node.args[0], scope))
             if function[1] == "str" and len(node.args) == 1 and not node.keywords:
                 return v.text(self.value(node.args[0], scope))
+            if function[1] == "len" and len(node.args) == 1 and not node.keywords:
+                return self._length(node.args[0], scope)
             if function[1] in ("isinstance", "issubclass") and len(node.args) == 2 and not node.keywords:
                 return v.const(False, stated=True) if self._dropped(node.args[1], scope) else v.BOOLEAN
             if function[1] in TRUTH_BUILTINS:
@@ -233,6 +241,10 @@ class Evaluator(Operators):
         if function is not None and function[0] == "symbol":
             function = self._aliased(function) or function
             return self.result(function, self._known_arguments(node, function, scope), effects=True)
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Dict):
+            if node.func.attr == "get" and len(node.args) in (1, 2) and not node.keywords:
+                return self.looked_up(node.func.value, node.args[0], (*node.args, ast.Constant(None))[1], scope)
+            return UNKNOWN
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)
             if base.consts is not None:
@@ -240,6 +252,13 @@ class Evaluator(Operators):
                 if None not in arguments:
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
+
+    def _length(self, node: ast.expr, scope: Scope) -> Val:
+        known = self.value(node, scope)
+        if known.consts is not None and not known.member and all(isinstance(one, str) for one in known.consts):
+            return v.among(tuple(len(one) for one in known.consts if isinstance(one, str)), known.stated)
+        held = self.members(node, scope) if isinstance(node, ast.Tuple | ast.Name | ast.Attribute) else None
+        return v.const(len(held), True) if held is not None and len(set(held)) == len(held) else UNKNOWN
 
     def _dropped(self, node: ast.expr, scope: Scope) -> bool:
         """Do rules drop every class that the second argument of ``isinstance`` names? They have no instances."""

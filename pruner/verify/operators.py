@@ -11,6 +11,8 @@ from pruner.verify.rules import Const
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val
 
+COPIES = frozenset({"frozenset", "set", "list", "tuple", "sorted"})
+
 
 class Operators(Chains):
     """What an operator gives, from what its operands give."""
@@ -117,8 +119,37 @@ class Operators(Chains):
                     return None
                 found.append(plain[0] if plain is not None else val.consts[0])  # type: ignore[index]
             return tuple(found)
+        if isinstance(node, ast.Dict):
+            keys = [key for key in node.keys if key is not None]
+            return self.members(ast.Tuple(keys), scope) if len(keys) == len(node.keys) else None
+        if isinstance(node, ast.Call):
+            return self.members(node.args[0], scope) if self.copies(node, scope) in COPIES else None
         symbol = self.symbol(node, scope)
         return self.tuple_of(symbol[1], symbol[2]) if symbol is not None and symbol[0] == "symbol" else None
+
+    def copies(self, node: ast.Call, scope: Scope) -> str:
+        """The builtin that the call of one argument is one of, or ""."""
+        function = self.symbol(node.func, scope) if len(node.args) == 1 and not node.keywords else None
+        return function[1] if function is not None and function[0] == "outside" else ""
+
+    def looked_up(self, node: ast.Dict, key: ast.expr, default: ast.expr | None, scope: Scope) -> Val:
+        """``{"cuda": 1}[kind()]``, for each value that the key can have."""
+        wanted = self.value(key, scope)
+        known: dict[Const, Val] = {}
+        for name, item in zip(node.keys, node.values, strict=True):
+            said = self.value(name, scope) if name is not None else UNKNOWN
+            if not said.exact or said.consts is None or said.member:
+                return UNKNOWN
+            known[said.consts[0]] = self.value(item, scope)
+        other = self.value(default, scope) if default is not None else None
+        found = [known.get(one, other) for one in wanted.consts or ()] if not wanted.member else []
+        given = [val for val in found if val is not None]
+        if not given or len(given) < len(found) or any(val.fresh or val.member for val in given):
+            return UNKNOWN
+        if all(val.consts is not None for val in given):
+            return v.among(tuple(one for val in given for one in val.consts or ()))
+        truths = {val.truth for val in given}
+        return Val(truth=truths.pop(), stated=True) if len(truths) == 1 else UNKNOWN
 
     def tuple_of(self, module: str, name: str) -> tuple[Const, ...] | None:
         """The elements of a module variable that is always one tuple."""

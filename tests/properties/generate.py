@@ -28,6 +28,8 @@ def note(log, value, answer=True):
 PURE = [
     "is_cuda()", "is_hip()", "not is_hip()", "_is_cuda", "_is_hip", "_either", "is_npu()", "v[0]", "v[1]", "v[2]", "not v[0]", "x", "y",
     'arch() == "cuda"', 'arch() != "cuda"', 'arch() in ("hip", "npu")', "is_cuda() is True", "is_hip() == False", "True", "0", "None", '"t"',
+    '{"cuda": True, "hip": 0}.get(arch())', '{"hip": 1}.get(arch(), v[1])', "{True: 0, False: 1}[is_hip()]", 'arch() in {"hip": 1}',
+    'arch() in frozenset(("hip", "npu"))', "len(arch()) == 3", "is_hip() in set([True, 2])",
 ]  # fmt: skip
 CALLS = [
     "note(log, {n})",
@@ -77,6 +79,7 @@ def expressions(draw: st.DrawFn, names: Names, depth: int = 3, binds: bool = Tru
                     "dict",
                     "slice",
                     "format",
+                    "entry",
                 ]
                 if depth
                 else []
@@ -107,6 +110,13 @@ def expressions(draw: st.DrawFn, names: Names, depth: int = 3, binds: bool = Tru
     if kind == "text":
         inner = draw(expressions(names, 0, False)).replace('"', "'")
         return "f'{" + inner + "}'" if "'" not in inner else f'f"{{{inner}}}"'
+    if kind == "entry":
+        pairs = f"{{True: {draw(sub)}, False: {draw(sub)}, {draw(sub)}: {draw(sub)}}}"
+        return draw(
+            st.sampled_from(
+                [f"{pairs}[bool({draw(sub)})]", f"{pairs}.get(is_hip(), {draw(sub)})", f"({draw(sub)} in {pairs})"]
+            )
+        )
     if kind == "bool":
         return f"bool({draw(sub)})"
     if kind == "own":  # a comprehension or lambda with names of its own
