@@ -19,6 +19,7 @@ from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
 from pruner.verify.names import FUNCTIONS, module_names, resolver
 from pruner.verify.nodes import walk
+from pruner.verify.outside import KEEPING_NOTHING
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.shape import Definition, reads
 from pruner.verify.side import Side
@@ -34,6 +35,7 @@ _KINDS = {
     "Assign": "variable",
     "AnnAssign": "variable",
 }
+_OF_PYTHON = frozenset({"property", "staticmethod", "classmethod"})
 _STILL = {
     "module": ("Assign", "AnnAssign", "Import", "Function", "Class"),
     "class": ("Function",),
@@ -169,9 +171,20 @@ class Absences:
                     dropped=dropped,
                     function=function,
                     entry=entry,
+                    handed=self._handed(item.node, scope) if function and kind == "member" else "",
                 )
                 self.result.claims.append(claim)
         return True
+
+    def _handed(self, node: ast.AST, scope: Scope) -> str:
+        """``@field_validator("x")`` in a class: the method is no other code's to name, and runs."""
+        for decorator in getattr(node, "decorator_list", ()):
+            head = decorator.func if isinstance(decorator, ast.Call) else decorator
+            symbol, text = self.effects.symbol(head, scope), self.effects.chain(head, scope) or ""
+            if symbol is not None and symbol[0] == "outside" and symbol[1] not in _OF_PYTHON:
+                if not text.startswith(KEEPING_NOTHING):
+                    return text or symbol[1]
+        return ""
 
     def _typing(self, item: Item) -> bool:
         """Does the import stand under ``if TYPE_CHECKING``? No run loads anything by it."""

@@ -25,6 +25,7 @@ class Claim:
     dropped: bool = False  # an import of a symbol that a drop rule takes, itself or with its module
     function: bool = False  # a member that is a method
     entry: bool = False  # a definition that went with the entry of a table which it was registered as
+    handed: str = ""  # of a method: the decorator of an outside package that takes it, and may call it by no name
     above: tuple[str, ...] = ()  # of a member: the bases of its class from outside the tree, dotted
     bases: tuple[tuple[str, str], ...] = ()  # of a class: those from the tree, at any distance: module, name
 

@@ -274,6 +274,8 @@ class Liveness:
         if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
+        if claim.handed:
+            return f"is handed to {claim.handed}, which may call it"
         if claim.kind == "field":
             return "is a field: its class's constructor, order and serialised form have it"
         if short.startswith("__") and short.endswith("__"):

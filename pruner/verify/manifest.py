@@ -1,6 +1,6 @@
-"""Part of the check ``guards``: what ``PRUNED.json`` says of facts, guards, rules and files is so.
+"""Part of the check ``guards``: what ``PRUNED.json`` says of facts, guards, rules and files is so, and what NOTICE says.
 
-Blind to which lines at the ends of a range are kept, to the digest of the rules, and to what the checks are said to have
+Blind to which lines at the ends of a range are kept, to the digests of the rules and of upstream, and to what the checks are said to have
 answered: the manifest of the judged tree could not know.
 """
 
@@ -10,6 +10,8 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Iterator
+from email.parser import Parser
+from hashlib import sha256
 from typing import Any
 
 from pruner.model import Range
@@ -22,8 +24,11 @@ from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import ADDED, is_guard_file
 
 NAME = "PRUNED.json"
+# Of NOTICE behind its first sentence: tests/verify/test_generated.py says when it is another.
+REST = "2699977668f1482df89f2551a71e58fffd31441f5e8d071ad4cf0e35d95612e3"
 WORD = re.compile(r"[^\W\d]\w*")
 IMPORTED = re.compile(r"from\s+([\w.]+)\s+import\b")
+INFO = re.compile(r"[^/]+\.dist-info/METADATA\Z")
 MANY = 4  # lines in a row
 GONE = 12  # lines in a row that are another text in the output: so many are no edits of one place
 
@@ -44,6 +49,7 @@ class Manifest:
             said = json.loads(self.out.read(NAME))
             for text in (*self._facts(said["facts"]), *self._guards(said["guards"]), *self._files(said["files"])):
                 yield f"{NAME}: {text}"
+            yield from self._origin(said["upstream"])
             names = [str(name) for name in said["rules"]["files"]]
             for path in self.stated.files:
                 if not any(is_named(path, name) for name in names):
@@ -56,6 +62,26 @@ class Manifest:
         except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
             yield f"{NAME}: cannot be read as what a run writes: {type(error).__name__} {error}"
 
+    def _origin(self, said: dict[str, Any]) -> Iterator[str]:
+        """Name and version of upstream, there and in NOTICE."""
+        info = next((path for path in sorted(self.up.files) if INFO.match(path)), "")
+        header = Parser().parsestr(self.up.read(info).decode("utf-8", "replace")) if info else None
+        for key in ("name", "version"):
+            if header is not None and said[key] != header[key.capitalize()]:
+                yield f"{NAME}: says that upstream's {key} is {said[key]!r}"
+        if "NOTICE" in self.out.files and "NOTICE" not in self.up.files:
+            head, _, rest = self.out.read("NOTICE").decode("utf-8", "replace").partition(" by prune.")
+            wanted = f"This tree was made from {said['name']} {said['version']}"
+            if head != wanted or sha256(rest.encode()).hexdigest() != REST:
+                yield "NOTICE:1: this is not what a run writes"
+
+    def _stands(self, place: str, words: Iterable[str], lines: int = 1) -> bool:
+        """Is the place, ``rules.yaml:12``, a line of a rule file that says one of the words, or the next few do?"""
+        file, _, line = place.rpartition(":")
+        texts = [text.split("\n") for path, text in self.stated.files.items() if is_named(path, file)]
+        there = "\n".join("\n".join(text[int(line) - 1 : int(line) - 1 + lines]) for text in texts)
+        return any(word in there for word in words)
+
     def _facts(self, rows: list[dict[str, Any]]) -> Iterator[str]:
         stated = {**self.stated.facts, **self.stated.late}
         told: dict[str, Any] = {}
@@ -64,6 +90,8 @@ class Manifest:
             told[_bare(subject)] = row
             if row["rule"] not in self.stated.rules:
                 yield f"says that {row['rule']} states {subject}, and there is no such rule"
+            if not self._stands(row["location"], WORD.findall(subject)[-1:], 3):
+                yield f"places {subject} at {row['location']}, where it is not"
         for subject, values in stated.items():
             said = told.pop(_bare(subject), None)
             if said is None:
@@ -87,8 +115,17 @@ class Manifest:
                 wanted = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
                 if row["asks"] != wanted or row["facts"] != guard.facts or row.get("digest", "") != guard.mark:
                     yield f"has the guard {guard.key} ask otherwise than the rules say"
+                if not self._stands(row["rule"], [guard.rule], 4) or not self._defined(row):
+                    yield f"places the guard {guard.key} at {row['rule']} and {row['place']}, where it is not"
                 if not any(_at(place, row) for place in guard.at) or (row["where"] == "after") != guard.after:
                     yield f"has the guard {guard.key} in {row['function']}, where no rule puts it"
+
+    def _defined(self, row: dict[str, Any]) -> bool:
+        """Does a function of that name begin at that line of upstream's?"""
+        path, _, line = row["place"].rpartition(":")
+        lines = decode(self.up.read(path)).split("\n") if path in self.up.files else []
+        begun = lines[int(line) - 1] if 0 < int(line) <= len(lines) else ""
+        return re.search(rf"\bdef\s+{re.escape(row['function'].rpartition('.')[2])}\b", begun) is not None
 
     def _files(self, rows: dict[str, Any]) -> Iterator[str]:
         both = self.up.files.keys() & self.out.files.keys()

@@ -47,6 +47,8 @@ DECORATORS = tuple(
     "torch.autocast triton. numba. cached_property unittest. pytest. final override tilelang.jit tl.jit "
     "cutlass.cute. cute. pydantic. typeguard. nvtx. torch.autograd. cuda.".split()
 )
+# Of those, what makes no note in the function for a class, or its metaclass, to find: pydantic calls what it decorates.
+KEEPING_NOTHING = tuple(name for name in DECORATORS if name != "pydantic.")
 MUTATORS = frozenset(
     "append add update setdefault insert extend register register_module register_buffer subscribe connect "
     "register_fake impl define".split()

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pruner.verify import generated
+from pruner.pipeline.package import NOTICE
+from pruner.verify import generated, manifest
 from tests.verify.wrong import Case
 
 RULES = """\
@@ -51,6 +52,7 @@ rules:
         ask: {size: {fact: sglang.conf.Args.size}, kind: {fact: sglang.conf.Args.kind}}
       - {at: sglang.app:ask, of: args.more, http: true, where: after, ask: {device: {fact: sglang.plat.device()}}}
 """
+RULES_OF_ONE = "rules:\n  - {id: t.root, because: It starts here., root: [sglang.app]}\n"
 FILES = {
     "plat.py": "",
     "sglang/__init__.py": "",
@@ -195,6 +197,9 @@ MANIFEST: dict[str, Any] = {
     "a guard is gone": lambda said: said["guards"].pop(),
     "a guard asks otherwise": lambda said: said["guards"][0].update(asks={}),
     "a guard is elsewhere": lambda said: said["guards"][0].update(function="show2"),
+    "the place of a guard": lambda said: said["guards"][0].update(place="sglang/app.py:1"),
+    "the place of a guard's rule": lambda said: said["guards"][0].update(rule="rules.yaml:2"),
+    "the place of a fact": lambda said: said["facts"][0].update(location="rules.yaml:40"),
     "a guard is after": lambda said: said["guards"][0].update(where="after"),
     "a file is gone": lambda said: said["files"].pop("sglang/app.py"),
     "a file more": lambda said: said["files"].update({"sglang/gone.py": True}),
@@ -234,3 +239,19 @@ def test_rules_that_say_otherwise_are_told(case: Case, tmp_path: Path) -> None:
             case.rules.write_text(RULES.replace(old, new))
             assert "guards" in case.verdicts(case.out)
     case.rules.write_text(RULES)
+
+
+def test_what_notice_says_is_known_by_its_digest() -> None:
+    text = NOTICE.format(name="x", version="1").partition(" by prune.")
+    assert text[0] == "This tree was made from x 1" and sha256(text[2].encode()).hexdigest() == manifest.REST
+
+
+def test_each_word_of_notice_is_missed(tmp_path: Path) -> None:
+    info = {"sglang-1.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: sglang\nVersion: 1.2\n"}
+    case = Case(tmp_path, {"sglang/__init__.py": "", "sglang/app.py": "X = 1\n", **info}, RULES_OF_ONE)
+    text = case.text("NOTICE")
+    for old, new in (("sglang", "other"), ("1.2", "1.3"), ("No other text", "Other text"), ("prune", "hand")):
+        assert "guards" in case.judged({"NOTICE": text.replace(old, new, 1)})
+    said = json.loads(case.text("PRUNED.json"))
+    said["upstream"]["version"] = "1.3"
+    assert "guards" in case.judged({"PRUNED.json": json.dumps(said), "NOTICE": text.replace("1.2", "1.3")})
