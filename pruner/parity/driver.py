@@ -35,6 +35,7 @@ ALIKE = ("identical", "refused as stated")
 COMPARED = ("identical", "unstable", "differs")
 LEAST = 60.0  # seconds without which no cell is started
 ROUNDS = 3  # more, of groups that were not alike
+CLASH = re.compile("EADDRINUSE|address already in use", re.IGNORECASE)
 SETTLE = 2.5  # seconds in which tracers write once more
 
 
@@ -234,14 +235,15 @@ def ask_again(
 
 
 def refusal(servers: Mapping[str, Server], up: Mapping[str, float]) -> dict[str, Any]:
-    """The verdict where not both servers came up."""
+    """The verdict where not both servers came up. Several cells at once may draw one port: that is nobody's difference."""
     why = {
         side: servers[side].reason() if servers[side].ended() else "not up in time" for side in SIDES if side not in up
     }
     if len(why) == 2:
         alike = why["upstream"] == why["output"]
         return {"result": "refused by both" if alike else "failed", "why": why["upstream"] if alike else why}
-    return {"result": "failed" if "upstream" in why else "differs", "why": why}
+    blameless = "upstream" in why or any(CLASH.search(reason) for reason in why.values())
+    return {"result": "failed" if blameless else "differs", "why": why}
 
 
 def make_checkpoints(host: Host, cells: Sequence[Cell]) -> None:

@@ -20,10 +20,10 @@ from pruner.parity import driver
 from pruner.parity.cells import Cell
 from pruner.parity.compare import SENTENCE as SENTENCE_PATTERN
 from pruner.parity.compare import changed, judge
-from pruner.parity.driver import RESULTS, TRACES, Run, verdict
+from pruner.parity.driver import RESULTS, SIDES, TRACES, Run, refusal, verdict
 from pruner.parity.requests import ERRORS, GENERATES
 from pruner.parity.results import collect
-from pruner.parity.server import Host
+from pruner.parity.server import Host, Server
 from pruner.pipeline import guard
 from pruner.pipeline.asked import Answers
 from tests.parity import small_server
@@ -305,3 +305,27 @@ def test_which_groups_ask_for_what() -> None:
     assert {"bad", "modality", "no-weights", "one-weight"} == ERRORS
     assert {"single", "batch", "long", "stream", "adapted", "evicted"} < GENERATES
     assert not {"chat", "text", "bad", "modality", "parsers", "abort", "metric-names"} & GENERATES
+
+
+CLASHES = (
+    "RuntimeError: [Errno 98] error while attempting to bind on address: address already in use",
+    "Error: code: -98, name: EADDRINUSE",
+)
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("said", [*CLASHES, "ValueError: no such option"])
+def test_a_port_that_another_cell_has_is_nobodys_difference(tmp_path: Path, side: str, said: str) -> None:
+    servers = {}
+    for name in SIDES:
+        program = f"import sys; sys.exit({said!r})" if name == side else "import time; time.sleep(60)"
+        servers[name] = Server([sys.executable, "-c", program], {}, tmp_path / name)
+    try:
+        servers[side].process.wait(30)
+        other = next(name for name in SIDES if name != side)
+        found = refusal(servers, {other: 1.0})
+        assert found["why"].keys() == {side}
+        assert found["result"] == ("differs" if side == "output" and said not in CLASHES else "failed")
+    finally:
+        for server in servers.values():
+            server.stop()
