@@ -36,6 +36,8 @@ UPSTREAM = {
         "if __name__ == '__main__':\n    main()\n"
     ),
     "sglang/amd_only.py": "import amd\n",
+    "sglang/tables.py": "KINDS = ['cuda', 'amd']\nfor kind in KINDS:\n    word = kind.upper()\nfor last in (1, 2):\n    pass\n"
+    "for one in KINDS:\n    own = one\nown = 3\n",
 }
 GOOD = {
     **UPSTREAM,
@@ -45,8 +47,9 @@ GOOD = {
     .replace("\n    def amd_send(self, word):\n        return amd.send(word)\n", ""),
     "sglang/launch_server.py": UPSTREAM["sglang/launch_server.py"].replace("['cuda', 'amd']", "['cuda']"),
     "sglang/amd_only.py": None,
+    "sglang/tables.py": UPSTREAM["sglang/tables.py"].replace("['cuda', 'amd']", "['cuda']"),
 }
-DROPS = Design([("rules.amd", "sglang.launch_server.BACKENDS[amd]")])
+DROPS = Design([("rules.amd", "sglang.launch_server.BACKENDS[amd]"), ("rules.kinds", "sglang.tables.KINDS[amd]")])
 
 
 def planted(file: str, old: str, new: str) -> Mapping[str, str | None]:
@@ -76,7 +79,7 @@ def verdicts(folder: Path, output: Mapping[str, str | None], design: Design = DR
 def test_a_right_pruning_passes(tmp_path: Path) -> None:
     found = verdicts(tmp_path, GOOD)
     assert [row.result for row in found.values()] == ["passed"] * 3, found
-    assert "1 members removed" in found["names"].covered
+    assert "1 members removed" in found["names"].covered and "loop 3" in found["names"].covered
     assert found["plain-host"].details == ("sglang.launch_server --help --backend: gone are amd (rules.amd)",)
 
 
@@ -93,6 +96,9 @@ FAULTS = {
         planted("sglang/client.py", "class Base:", "if len('') > 1:\n    ask = print\ndel ask\n\n\nclass Base:"),
         "ask",
     ),
+    "what a loop over the same leaves": ("names", planted("sglang/tables.py", "(1, 2)", "(1, 3)"), "tables.last"),
+    "a name that not only a loop binds": ("names", planted("sglang/tables.py", "own = 3", "own = 4"), "tables.own"),
+    "a table that lost another entry": ("names", planted("sglang/tables.py", "['cuda']", "['amd']"), "tables.KINDS"),
     "an option's default": ("plain-host", planted("sglang/launch_server.py", "3000", "3001"), "--port"),
     "an option less": (
         "plain-host", planted("sglang/launch_server.py", "    parser.add_argument('--backend', choices=BACKENDS)\n", ""),

@@ -44,10 +44,24 @@ class Modules:
             before = up["modules"].get(module, {})
             if "error" in after or "error" in before:
                 continue
-            yield from self._names(module, before["names"], after["names"])
+            left = self._left(module, before["names"], after["names"])
+            yield from self._names(module, before["names"], after["names"], left)
             for name, row in after["classes"].items():
-                if name in before["classes"]:
+                if name in before["classes"] and name not in left:
                     yield from self._class(module, name, before["classes"][name], row)
+
+    def _left(self, module: str, before: dict[str, Any], after: dict[str, Any]) -> frozenset[str]:
+        """Names that a loop over a table with fewer entries left behind: the last round was another one.
+
+        ``for name, cls in TABLE.items(): register(name, cls)``; the table itself is compared as every value.
+        """
+        left = {
+            name
+            for name, walked in self.up.bound(module).looped.items()
+            if before.get(name) != after.get(name) and any(before.get(t) != after.get(t) for t in walked - {name})
+        }
+        self.licences.counts["loop"] += len(left)
+        return frozenset(left)
 
     def _registry(self, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         """Upstream's registry logs what it cannot import and goes on: here each failure counts."""
@@ -85,10 +99,12 @@ class Modules:
             return
         self.counts["second pass"] += "second" in after
 
-    def _names(self, module: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    def _names(self, module: str, before: dict[str, Any], after: dict[str, Any], left: frozenset[str]) -> Iterator[str]:
         text_up, text_out = self.up.bound(module), self.out.bound(module)
         self.counts["names"] += len(after)
         for name, value in before.items():
+            if name in left and name in after:
+                continue
             if name in after:
                 if name == "__all__":
                     yield from self._all(module, value, before, after)

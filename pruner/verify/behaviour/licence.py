@@ -3,7 +3,7 @@
 ``rule``: an entry drop names the key. ``walk``: a ``dynamic`` rule leaves the class's module out of its package.
 ``gone``: the value is a class or function that the tree no longer defines. ``unnamed``: the key is no string
 constant of the kept tree any more, so no kept code can ask for it; never enough for what a user types on the
-command line.
+command line. ``loop``: what the last round of a loop over a table left in its variables.
 """
 
 from __future__ import annotations

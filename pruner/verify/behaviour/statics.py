@@ -6,6 +6,7 @@ Blind to names made by ``globals()[...]``, ``setattr`` on a module and ``exec``;
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,12 +15,16 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class Bound:
-    """Names that a module binds at its top level and reads anywhere; members of its classes; whether it star-imports."""
+    """Names that a module binds at its top level and reads anywhere; members of its classes; whether it star-imports.
+
+    ``looped``: names that nothing but loops of the top level binds, with the names that stand in what these walk.
+    """
 
     names: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
     members: dict[str, frozenset[str]] = field(default_factory=dict)
     star: bool = False
+    looped: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
 def _targets(node: ast.AST) -> Iterator[str]:
@@ -59,6 +64,27 @@ def _bound(body: Iterable[ast.stmt]) -> Iterator[str]:
             yield from _bound(case.body)
 
 
+def _loops(body: Iterable[ast.stmt]) -> Iterator[ast.For]:
+    """Outermost loops, in blocks too, but not in functions and classes."""
+    for node in body:
+        if isinstance(node, ast.For):
+            yield node
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for part in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                for field_name in ("body", "orelse", "finalbody"):
+                    yield from _loops(getattr(part, field_name, ()))
+
+
+def _looped(tree: ast.Module) -> dict[str, frozenset[str]]:
+    counts, found = Counter(_bound(tree.body)), dict[str, frozenset[str]]()
+    for loop in _loops(tree.body):
+        walked = frozenset(_targets(loop.iter))
+        for name in _bound([loop]):
+            counts[name] -= 1
+            found[name] = found.get(name, frozenset()) | walked
+    return {name: walked for name, walked in found.items() if not counts[name]}
+
+
 def bound(text: str) -> Bound:
     """The names of one file. Raises SyntaxError."""
     tree = ast.parse(text)
@@ -67,7 +93,7 @@ def bound(text: str) -> Bound:
     # `global x` in a function binds at run time only; it counts as bound, the safe side.
     names = frozenset(_bound(tree.body)) | {n for g in ast.walk(tree) if isinstance(g, ast.Global) for n in g.names}
     read = frozenset(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
-    return Bound(names, read, members, star)
+    return Bound(names, read, members, star, _looped(tree))
 
 
 class Side:
