@@ -49,7 +49,7 @@ from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.graph.wrapping import wrapping
 from pruner.model import Finding, Policy, outside
-from pruner.model.ir import Expr, Stmt, line_of
+from pruner.model.ir import Expr, Stmt, constants, line_of
 from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
@@ -797,6 +797,10 @@ class Marker:
         A ``setattr`` of a computed name says none: it may be each of the module's.
         """
         found = []
+        held: dict[str, list[str]] = {}  # by file: modules that are objects there
+        for one, nodes in self.held.holders.items():
+            for home in {node.partition(":")[0] for node in nodes}:
+                held.setdefault(home, []).append(one)
         for module, state in self.out.states.items():
             if not state.executed:
                 continue
@@ -806,13 +810,40 @@ class Marker:
                     continue
                 if path[-1][0] != "." or (guards and not self.world.alive(module, guards)):
                     continue
-                symbol, rest = self.world.follow(module, root, path[:-1])
-                if symbol.kind != "module" or rest:
-                    continue
-                target = self.state(symbol.module)
                 computed = path[-1] == ".*"
-                names = list(target.summary.stores) if computed and target is not None else [path[-1][1:]]
-                found += [(symbol.module, name, not computed) for name in names]
+                into = self._stored_into(module, root, path[:-1], set())
+                for stored in into if into is not None else () if computed else held.get(module, ()):
+                    target = self.state(stored)
+                    names = list(target.summary.stores) if computed and target is not None else [path[-1][1:]]
+                    found += [(stored, name, not computed) for name in names]
+        return found
+
+    def _stored_into(
+        self, module: str, root: str, path: tuple[str, ...], seen: set[tuple[str, str]]
+    ) -> list[str] | None:
+        """The modules that a chain is, or a variable that it names: ``m = flags`` and ``m.FLAG = True`` behind it.
+
+        None where it may be anything of the tree: ``for m in (flags,): m.FLAG = True``.
+        """
+        if path[-1:] and path[-1][0] == "[" and self.world.canonical(module, root, path[:-1]) == "sys.modules":
+            named = str(constants(path[-1])[0])  # sys.modules["pkg.flags"].FLAG = True
+            return [named] if named in self.table.paths else []
+        symbol, rest = self.world.follow(module, root, path)
+        if symbol.kind == "module":
+            return [] if rest else [symbol.module]
+        key = (symbol.module, symbol.name)
+        if symbol.kind != "binding":
+            return []
+        if rest or key in seen:
+            return None
+        seen.add(key)
+        found: list[str] = []
+        for store in self.world.stores(*key):
+            value = store.stmt[4] if store.kind == "value" and store.stmt[0] == "=" else None
+            inner = self._stored_into(key[0], value[1], value[2], seen) if value and value[0] == "n" else None
+            if inner is None:
+                return None
+            found += inner
         return found
 
     def contradictions(self) -> set[tuple[str, str]]:

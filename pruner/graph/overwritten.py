@@ -76,8 +76,8 @@ def _reached(marker: Marker, home: str, held: set[str], place: Place, chain: Cha
     if chain == ANY:  # code in a text, getattr(pkg, "mod")
         yield from (m for m in {home, *held, *state.eager, *marker.loaded_in(home)} if m in states)
         return
-    # Objects have attributes of the name as well: the definition itself must come by the module.
-    yield from (m for m in held if f"{home}:{place[2]}" in marker.held.holders.get(m, ()))
+    # Objects have attributes of the name as well: the file itself must come by the module.
+    yield from (m for m in held if any(node.partition(":")[0] == home for node in marker.held.holders.get(m, ())))
     chains = written.seen if chain is None else (chain,)
     yield from (m for root, path in chains for m in _modules(marker, home, root, path) if m in states)
     if chain is None and (written.mirror or written.own):
