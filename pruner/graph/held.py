@@ -56,10 +56,6 @@ class Held:
         if marker.drops.module(module) or module not in marker.table.paths:
             return
         marker.execute(module, node, "value", marker.path_of(node), line_of(pos))
-        if not marker.exposed.isdisjoint(
-            (node, node.partition(":")[0])
-        ):  # `def api(): return ops` hands it to outsiders, who ask for what they like
-            marker.escape(module, node, pos, private=False)
         self._open(module, node, pos)
 
     def find_any(self, node: str, pos: int) -> None:

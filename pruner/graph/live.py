@@ -680,7 +680,7 @@ class Marker:
         """Follow attribute reads through modules of the tree."""
         if not path or path[0][0] != ".":
             if not path and module in self.table.paths:
-                self.held.hold(module, node, pos)
+                self._hand_on(module, node, pos)
             return
         name = path[0][1:]
         if name == "__dict__":
@@ -692,6 +692,12 @@ class Marker:
                 self._submodules.add((node.split(":")[0], target))
             if target != module:
                 self._walk_path(target, path[1:], node, pos)
+
+    def _hand_on(self, module: str, node: str, pos: int) -> None:
+        """A definition has a module as a plain value: ``def api(): return ops`` gives it to outsiders, who ask for what they like."""
+        if not self.exposed.isdisjoint((node, node.partition(":")[0])):
+            self.escape(module, node, pos, private=False)
+        self.held.hold(module, node, pos)
 
     def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
         """A module is loaded by name, or listed as a whole: all of it (all public names) may be read."""
@@ -778,7 +784,7 @@ class Marker:
         self._loads.setdefault(module, set()).update(self.targets(summary, alias_of(s, index)))
         if loose or s[-1][index] == "n":  # nobody follows the name: what it stands for is a value
             for found in self.world.modules_behind(self.world.attribute(target, name if name != "*" else "")):
-                self.held.hold(found, node, s[1])
+                self._hand_on(found, node, s[1])
 
     def members(self, package: str, members: tuple[str, ...], node: str) -> None:
         """Modules that a declared walk or built name yields."""
