@@ -28,6 +28,8 @@ NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 TABLE = ("upstream", "output", "processes", "upstream's processes")
 COLLECTED = ("earlier", "executed", "modules", "trees")  # what collecting adds to a row
 ADVICE = "take the archive out of the folder to collect without it"
+MARKS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)  # strings, so that brackets in them do not count
+DEEPEST = 100  # of a row: ten
 Record = dict[str, Any]
 
 
@@ -78,14 +80,24 @@ def gather(folders: Sequence[Path], upstream: Path, digest: str) -> Found:
     return found
 
 
+def parsed(data: bytes) -> Any:
+    """JSON. Raises ValueError, also for brackets in brackets: where the recursion limit is high, Python's parser overruns its stack."""
+    depth = 0
+    for mark in MARKS.finditer(data):
+        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(mark.group(), 0)
+        if depth > DEEPEST:
+            raise ValueError("nested too deeply")
+    return json.loads(data)
+
+
 def rows(path: Path, found: Found) -> Iterator[tuple[int, Record]]:
     """The rows of a JSON lines file with their line numbers."""
     for line, data in enumerate(path.read_bytes().split(b"\n"), 1):
         if not data.strip():
             continue
         try:
-            row = json.loads(data)
-        except (ValueError, RecursionError):  # text that is not UTF-8 too
+            row = parsed(data)
+        except ValueError:  # text that is not UTF-8 too
             found.note(path, line, "not a whole row of JSON, as a run that was cut leaves it; left out")
             continue
         if not isinstance(row, dict) or "schema" not in row:
@@ -235,7 +247,7 @@ def members(archive: Path, found: Found) -> Iterator[tuple[str, Record]]:
 def read(archive: Path, name: str, data: bytes) -> Record:
     """One trace, with the shape that the rest relies on."""
     try:
-        trace = json.loads(gzip.decompress(data))
+        trace = parsed(gzip.decompress(data))
         for side in SIDES:
             part = trace[side]
             numbers = [number for lines in part["lines"].values() for number in lines]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -156,9 +157,27 @@ def test_what_a_cut_run_left_is_told_and_the_rest_counts(place: Path, capsys: py
     assert "| lora | 1 card(s); no result of it is here |" in out
 
 
-@pytest.mark.parametrize("raw", [b"", b"\n\n", b'{"cell": "bf16-tri', b"\xff\xfe", b"[" * 100_000])
-def test_no_result_is_not_a_result(raw: bytes, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = collect(capsys, left("r", raw=raw))
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\n\n",
+        b'{"cell": "bf16-tri',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        b'{"a": "]", "b": [' * 50_000,
+    ],
+)
+@pytest.mark.parametrize("limit", [1000, 20_000])
+def test_no_result_is_not_a_result(limit: int, raw: bytes, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The engine raises the limit of recursion, with which Python's parser of JSON overran its stack: the process died."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, before))
+    try:
+        code, out, err = collect(capsys, left("r", raw=raw))
+    finally:
+        sys.setrecursionlimit(before)
     assert (code, out) == (2, "") and "r: error PR601: holds no result of a cell or benchmark of this plan" in err
 
 
@@ -175,7 +194,7 @@ TRACES = {
     "no gzip": (packed(bf16_triton=b"plain"), "not a recorded trace (BadGzipFile)"),
     "half a gzip": (packed(bf16_triton=zipped(trace())[:-9]), "not a recorded trace (EOFError)"),
     "no JSON": (packed(bf16_triton=gzip.compress(b"{")), "not a recorded trace (JSONDecodeError)"),
-    "no end of brackets": (packed(bf16_triton=gzip.compress(b"[" * 100_000)), "not a recorded trace (RecursionError)"),
+    "no end of brackets": (packed(bf16_triton=gzip.compress(b"[" * 100_000)), "not a recorded trace (ValueError)"),
     "another shape": (packed(bf16_triton=zipped([1])), "not a recorded trace (TypeError)"),
     "one side": (packed(bf16_triton=zipped({"output": trace()["output"]})), "not a recorded trace (KeyError)"),
     "lines that are words": (packed(bf16_triton=zipped(trace({"pkg/app.py": ["a"]}))), "not a recorded trace"),
