@@ -58,6 +58,14 @@ class Held:
         marker.execute(module, node, "value", marker.path_of(node), line_of(pos))
         self._open(module, node, pos)
 
+    def by_file(self) -> dict[str, set[str]]:
+        """File -> the modules that are objects in it."""
+        found: dict[str, set[str]] = {}
+        for module, nodes in self.holders.items():
+            for node in nodes:
+                found.setdefault(node.partition(":")[0], set()).add(module)
+        return found
+
     def find_any(self, node: str, pos: int) -> None:
         """``sys.modules[cls.__module__]``: any module that runs may be the one, for code here and for who imports it."""
         self._finders.setdefault(node, pos)

@@ -803,10 +803,7 @@ class Marker:
         A ``setattr`` of a computed name says none: it may be each of the module's.
         """
         found = []
-        held: dict[str, list[str]] = {}  # by file: modules that are objects there
-        for one, nodes in self.held.holders.items():
-            for home in {node.partition(":")[0] for node in nodes}:
-                held.setdefault(home, []).append(one)
+        held = self.held.by_file()
         for module, state in self.out.states.items():
             if not state.executed:
                 continue
@@ -818,7 +815,7 @@ class Marker:
                     continue
                 computed = path[-1] == ".*"
                 into = self._stored_into(module, root, path[:-1], set())
-                for stored in into if into is not None else () if computed else held.get(module, ()):
+                for stored in into if into is not None else () if computed else sorted(held.get(module, ())):
                     target = self.state(stored)
                     names = list(target.summary.stores) if computed and target is not None else [path[-1][1:]]
                     found += [(stored, name, not computed) for name in names]

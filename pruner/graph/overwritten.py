@@ -10,10 +10,10 @@ Blind to a module that only ``gc`` or a frame finds, and to one that a function 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from pruner.scan.written import ANY, HOME, Chain, Place, handed
+from pruner.scan.written import ANY, HOME, Chain, handed
 
 if TYPE_CHECKING:
     from pruner.graph.live import Marker
@@ -25,20 +25,21 @@ def overwritten(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
     """(module, name, module that holds the store, position) of globals that live code may overwrite so."""
     states = marker.out.states
     held = {module for module, state in states.items() if state.valued}
+    here = marker.held.by_file()
     for home, state in list(states.items()):
         if state.executed:
-            yield from _of(marker, home, held)
-    yield from _handed(marker)
+            yield from _of(marker, home, held, held & here.get(home, set()))
+    yield from _handed(marker, here)
 
 
-def _of(marker: Marker, home: str, held: set[str]) -> Iterator[tuple[str, str, str, int]]:
+def _of(marker: Marker, home: str, held: set[str], here: set[str]) -> Iterator[tuple[str, str, str, int]]:
     world, states = marker.world, marker.out.states
     state = states[home]
     summary = state.summary
     written = summary.written()
     for name, rows in (*summary.object_stores.items(), *written.names.items()):
         for place, chain in rows:
-            for module in _reached(marker, home, held, place, chain):
+            for module in _reached(marker, home, held, here, chain):
                 if name in states[module].summary.stores:
                     yield module, name, home, place[0]
     for text, places in written.dotted.items():
@@ -65,8 +66,8 @@ def _of(marker: Marker, home: str, held: set[str]) -> Iterator[tuple[str, str, s
                 yield symbol.module, symbol.name, home, at
 
 
-def _reached(marker: Marker, home: str, held: set[str], place: Place, chain: Chain | None) -> Iterator[str]:
-    """Modules that may be what a store at the place stores into."""
+def _reached(marker: Marker, home: str, held: set[str], here: set[str], chain: Chain | None) -> Iterator[str]:
+    """Modules that may be what a store in the file stores into; ``here``: those of the held ones that are objects in it."""
     states = marker.out.states
     state = states[home]
     written = state.summary.written()
@@ -77,14 +78,14 @@ def _reached(marker: Marker, home: str, held: set[str], place: Place, chain: Cha
         yield from (m for m in {home, *held, *state.eager, *marker.loaded_in(home)} if m in states)
         return
     # Objects have attributes of the name as well: the file itself must come by the module.
-    yield from (m for m in held if any(node.partition(":")[0] == home for node in marker.held.holders.get(m, ())))
+    yield from here
     chains = written.seen if chain is None else (chain,)
     yield from (m for root, path in chains for m in _modules(marker, home, root, path) if m in states)
     if chain is None and (written.mirror or written.own):
         yield home
 
 
-def _handed(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
+def _handed(marker: Marker, holders: Iterable[str]) -> Iterator[tuple[str, str, str, int]]:
     """``configure(flags, options)`` with ``for name, value in options: setattr(module, name, value)`` or ``module.A = 1`` in it."""
     states = marker.out.states
     setters: dict[str, list[tuple[str, int, str]]] = {}  # function -> module, position, name ("" for any)
@@ -97,7 +98,6 @@ def _handed(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
                 for (at, function, _), _ in rows:
                     setters.setdefault(function, []).append((home, at, name))
     setters.pop("", None)
-    holders = {node.partition(":")[0] for nodes in marker.held.holders.values() for node in nodes}
     for caller in sorted(holders) if setters else ():
         if caller not in states:
             continue

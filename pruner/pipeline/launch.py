@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files as resources
 
 from pruner.model import Outcome, Snapshot
@@ -43,28 +43,29 @@ def launch_kit(snapshot: Snapshot, outcome: Outcome, requirements: Sequence[str]
     known = set(offers.kinds().get("option", ()))
     strings = b"\n".join([*text.values(), *_parsers(snapshot, outcome)])
     made: dict[str, bytes] = {}
-    left: list[str] = []
+    left: dict[str, str] = {}  # template -> why it is left out
     for name in templates():
         content = _filled(template(name), snapshot, requirements)
         missing = [word for command in commands(content) for word in unknown(command, known, strings)]
         if missing:
-            left.append(f"- `{name}`: this release, or this build, has no {', '.join(sorted(set(missing)))}")
+            left[name] = f"this release, or this build, has no {', '.join(sorted(set(missing)))}"
         else:
             made[f"{FOLDER}/{name}"] = content.encode()
-    gone = [line[3:].partition("`")[0] for line in left]
+    gone = [*left]
     for name in sorted(made):
         if started := [other for other in gone if f"/{FOLDER}/{other}".encode() in made[name]]:
-            left.append(f"- `{name.rpartition('/')[2]}`: it starts `{started[0]}`")
+            left[name.rpartition("/")[2]] = f"it starts `{started[0]}`"
             del made[name]
     if left:
-        gone = [line[3:].partition("`")[0] for line in left]
-        rows = [_row(row, gone) for row in made[f"{FOLDER}/README.md"].decode().splitlines()]
+        rows = [_row(row, left) for row in made[f"{FOLDER}/README.md"].decode().splitlines()]
         kept = [row for row in rows if row is not None]
-        made[f"{FOLDER}/README.md"] = "\n".join([*kept, "", "Left out:", "", *left, ""]).encode()
+        made[f"{FOLDER}/README.md"] = "\n".join(
+            [*kept, "", "Left out:", "", *(f"- `{name}`: {why}" for name, why in left.items()), ""]
+        ).encode()
     return made
 
 
-def _row(row: str, gone: Sequence[str]) -> str | None:
+def _row(row: str, gone: Collection[str]) -> str | None:
     """A line of the readme without the files that are not there; None for a row of the table that names no other."""
     first, bar, rest = row.removeprefix("| ").partition(" | ")
     names = re.findall(r"`([^`]+)`", first)

@@ -50,9 +50,7 @@ def _called(node: ast.Call) -> set[str]:
         return set()
     if func.attr in _KEYED and node.args:
         return _text(node.args[0])
-    if func.attr in ("update", "__ior__"):
-        return {keyword.arg for keyword in node.keywords if keyword.arg is not None} | _keys(node.args)
-    return set()
+    return _filled(node)
 
 
 def _text(node: ast.expr | None) -> set[str]:
@@ -145,9 +143,15 @@ def _stored(node: ast.Call) -> tuple[ast.expr | None, set[str]]:
         return func.value, _text(node.args[0]) if node.args else set()
     if func.attr in _KEYED:
         return _of(func.value), _text(node.args[0]) if node.args else set()
-    if func.attr in ("update", "__ior__"):
-        return _of(func.value), {k.arg for k in node.keywords if k.arg is not None} | _keys(node.args)
-    return None, set()
+    names = _filled(node)
+    return (_of(func.value), names) if names else (None, names)
+
+
+def _filled(node: ast.Call) -> set[str]:
+    """The names that ``x.update(A=1)`` and ``x.__ior__({"A": 1})`` give a dictionary."""
+    if not (isinstance(node.func, ast.Attribute) and node.func.attr in ("update", "__ior__")):
+        return set()
+    return {keyword.arg for keyword in node.keywords if keyword.arg is not None} | _keys(node.args)
 
 
 def _keys(nodes: Iterable[ast.expr]) -> set[str]:

@@ -28,9 +28,7 @@ class Seen:
 
     stores: set[tuple[str, str]] = field(default_factory=set)  # (module, attribute) stored from outside it
     vague_stores: set[str] = field(default_factory=set)  # modules with a setattr of a built name
-    put: set[str] = field(
-        default_factory=set
-    )  # attributes that are stored into objects of which nobody knows what they are
+    put: set[str] = field(default_factory=set)  # attributes that are stored into objects that nobody knows
     handed: set[str] = field(default_factory=set)  # modules that may be such an object
     rebound: dict[str, set[str]] = field(default_factory=dict)  # module -> names under ``global`` and stored
     produced: set[str] = field(default_factory=set)  # "module:Class.MEMBER" read outside a comparison

@@ -38,36 +38,6 @@ HANDED = {
         "[pkg]",
         "from pkg import *; RESULT = leaf.helper()",
     ),
-    "a submodule that is imported": (
-        {"pkg/__init__.py": 'import pkg.leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.leaf.helper()"
-    ),
-    "a table": (
-        {"pkg/__init__.py": "from pkg import leaf as _leaf\n\nTABLE = {'leaf': _leaf}\n"}, "[pkg]", "import pkg; RESULT = pkg.TABLE['leaf'].helper()"
-    ),
-    "a list": (
-        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\nALL = [_leaf]\n'}, "[pkg]", "import pkg; RESULT = pkg.ALL[0].helper()"
-    ),
-    "a second name": (
-        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\nview = _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.view.helper()"
-    ),
-    "a call": (
-        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\ndef get():\n    return _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.get().helper()"
-    ),
-    "a call that imports": (
-        {"pkg/__init__.py": '\n\ndef get():\n    from pkg import leaf\n\n    return leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.get().helper()"
-    ),
-    "a table behind a call": (
-        {"pkg/__init__.py": "from pkg import leaf as _leaf\n\n_TABLE = {'a': _leaf}\n\n\ndef get(key):\n    return _TABLE[key]\n"}, "[pkg]", "import pkg; RESULT = pkg.get('a').helper()"
-    ),
-    "an attribute of a class": (
-        {"pkg/__init__.py": 'from pkg import leaf\n\n\nclass View:\n    impl = leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.View.impl.helper()"
-    ),
-    "an attribute of an object": (
-        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\nclass View:\n    def __init__(self):\n        self.impl = _leaf\n'}, "[pkg]", "import pkg; RESULT = pkg.View().impl.helper()"
-    ),
-    "an argument of what outsiders give": (
-        {"pkg/__init__.py": 'from pkg import leaf as _leaf\n\n\ndef run(call):\n    return call(_leaf)\n'}, "[pkg]", "import pkg; RESULT = pkg.run(lambda m: m.helper())"
-    ),
     "a star": (
         {"pkg/__init__.py": "__all__ = ['leaf']\n", "app.py": "from pkg import *\n"},
         "[app]",
@@ -79,6 +49,28 @@ HANDED = {
         "from app import *; RESULT = leaf.helper()",
     ),
 }  # fmt: skip
+OUT = {  # pkg/__init__.py, and how outsiders come by the module
+    "a submodule that is imported": ("import pkg.leaf\n", "pkg.leaf.helper()"),
+    "a table": ("from pkg import leaf as _leaf\n\nTABLE = {'leaf': _leaf}\n", "pkg.TABLE['leaf'].helper()"),
+    "a list": ("from pkg import leaf as _leaf\n\nALL = [_leaf]\n", "pkg.ALL[0].helper()"),
+    "a second name": ("from pkg import leaf as _leaf\n\nview = _leaf\n", "pkg.view.helper()"),
+    "a call": ("from pkg import leaf as _leaf\n\n\ndef get():\n    return _leaf\n", "pkg.get().helper()"),
+    "a call that imports": ("\n\ndef get():\n    from pkg import leaf\n\n    return leaf\n", "pkg.get().helper()"),
+    "a table behind a call": (
+        "from pkg import leaf as _leaf\n\n_TABLE = {'a': _leaf}\n\n\ndef get(key):\n    return _TABLE[key]\n",
+        "pkg.get('a').helper()",
+    ),
+    "an attribute of a class": ("from pkg import leaf\n\n\nclass View:\n    impl = leaf\n", "pkg.View.impl.helper()"),
+    "an attribute of an object": (
+        "from pkg import leaf as _leaf\n\n\nclass View:\n    def __init__(self):\n        self.impl = _leaf\n",
+        "pkg.View().impl.helper()",
+    ),
+    "an argument of what outsiders give": (
+        "from pkg import leaf as _leaf\n\n\ndef run(call):\n    return call(_leaf)\n",
+        "pkg.run(lambda m: m.helper())",
+    ),
+}
+HANDED |= {k: ({"pkg/__init__.py": init}, "[pkg]", f"import pkg; RESULT = {read}") for k, (init, read) in OUT.items()}
 
 
 @pytest.mark.parametrize("name", HANDED)
