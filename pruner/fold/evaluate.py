@@ -381,24 +381,36 @@ class Evaluator:
         plain = known is not None and known.values is not None and all(isinstance(v, _HELD) for v in known.values)
         return known if plain else None
 
+    def _in_order(self, e: Expr) -> Value | None:
+        """``tuple(X)``: what ``X`` holds, as often and in the order in which it holds it; a set, keys and a sorted copy say neither."""
+        if e[0] == "t" and e[1] in ("t", "l"):
+            return self._tuple(("t", "t", e[2]))
+        copied = _copied(e)
+        if copied is not None and e[1][1] in ("list", "tuple") and self._builtin(e[1][1]):
+            return self._in_order(copied)
+        known = self.value(e)
+        return known if known is not None and known.values and all(isinstance(v, tuple) for v in known.values) else None
+
     def _looked_up(self, table: Expr, key: Expr, default: Expr | None = None) -> Value | None:
         """``{"cuda": 1, "hip": 2}[kind()]``, and ``.get(kind(), default)`` of it, for each value that the key can have."""
         wanted = self.value(key)
         if wanted is None or not wanted.values:
             return None
         known: dict[Any, Expr] = {}
+        origin = wanted.origin
         for name, item in table[1]:
             said = self.value(name) if name is not None else None
             if said is None or not said.single or not said.values or isinstance(said.values[0], Member):
                 return None
             known[said.values[0]] = item
+            origin |= said.origin
         found = [known.get(one, default) for one in wanted.values if not isinstance(one, Member)]
         if len(found) < len(wanted.values) or None in found:
             return None
         given = V.join([self.value(item) for item in found if item is not None])
         if given is None:
             return None
-        return Value(given.values, given.origin | wanted.origin, given.truth, given.low, given.high)
+        return Value(given.values, given.origin | origin, given.truth, given.low, given.high)
 
     def _tuple(self, e: Expr) -> Value | None:
         parts = [self.value(p) for p in e[2]]
@@ -420,8 +432,10 @@ class Evaluator:
                 return self._attribute_probe(name, args)
             if name in ("int", "str") and len(args) == 1:
                 return _convert(name, self.value(args[0]))
-            if name in ("frozenset", "tuple") and _copied(e) is not None:
-                return _frozen(name, self._container(e))
+            if name == "frozenset" and _copied(e) is not None:
+                return _frozen(self._container(e))
+            if name == "tuple" and len(args) == 1:
+                return self._in_order(args[0])
             if name == "len" and len(args) == 1:
                 return _length(self.value(args[0]))
             if name in ("isinstance", "issubclass") and len(args) == 2:
@@ -541,6 +555,8 @@ class Evaluator:
             return called[0] in _FRESH and (called[0] not in _LAZY or all(map(self.lasting, called[1])))
         if tag == "k":  # (lambda: rows)() is a call of no chain
             return e[1][0] in ("n", "v", "x", "b") and bool(e[1][2]) and e[1][2][-1] in _FRESH_METHODS
+        if tag not in ("n", "v", "b", "x"):
+            return False  # x in (not rows), x in (await rows()), x in (rows := more)
         path = e[2]
         if path and path[-1][0] == "(":
             return len(path) > 1 and path[-2] in _FRESH_METHODS
@@ -625,14 +641,11 @@ def _copied(e: Expr) -> Expr | None:
     return e[2][0] if called and len(e[2]) == 1 and not e[3] else None
 
 
-def _frozen(kind: str, known: Value | None) -> Value | None:
-    """``frozenset(X)`` and ``tuple(X)`` of what is known to be in a container; a set says nothing of an order."""
+def _frozen(known: Value | None) -> Value | None:
+    """``frozenset(X)`` of what is known to be in a container."""
     if known is None or not known.single or not known.values or not isinstance(known.values[0], _HELD):
         return None
-    held: Any = known.values[0]
-    if kind == "tuple" and not isinstance(held, tuple):
-        return None
-    return Value((held if kind == "tuple" else frozenset(held),), known.origin, bool(held))
+    return Value((frozenset(known.values[0]),), known.origin, bool(known.values[0]))
 
 
 def _length(known: Value | None) -> Value | None:
@@ -736,22 +749,24 @@ def apply_path(known: Value | None, path: tuple[str, ...]) -> Value | None:
 
 
 def _text_call(known: Value, method: str, call: str) -> Value | None:
-    args = constants(call)
-    if known.values is None or not all(isinstance(v, str) for v in known.values):
-        return None
-    return V.make([getattr(v, method)(*args) for v in known.values], known.origin)
+    return _texts(known, method, constants(call), known.origin)
 
 
 def apply_text(known: Value | None, method: str, argument: Value | None) -> Value | None:
     """``known.startswith(argument)`` where the argument is a tuple of strings or a string."""
-    if known is None or known.values is None or argument is None or not argument.single or argument.values is None:
+    if known is None or argument is None or not argument.single or argument.values is None:
         return None
-    if not all(isinstance(v, str) for v in known.values):
+    return _texts(known, method, argument.values, known.origin | argument.origin)
+
+
+def _texts(known: Value, method: str, args: tuple[Any, ...], origin: V.Origin) -> Value | None:
+    """The method of each text; what fails there, ``kind().startswith(1)``, has no value."""
+    if known.values is None or not all(isinstance(v, str) for v in known.values):
         return None
-    probe = argument.values[0]
-    if not isinstance(probe, (str, tuple)):
+    try:
+        return V.make([getattr(v, method)(*args) for v in known.values], origin)
+    except TypeError:
         return None
-    return V.make([getattr(v, method)(probe) for v in known.values], known.origin | argument.origin)
 
 
 def _convert(name: str, known: Value | None) -> Value | None:

@@ -84,7 +84,7 @@ def keys(e: Expr) -> Iterator[str]:
         for part in e[2]:
             pair = first(part)
             yield from (written(part if pair is None else pair),) if part[0] != "o" else keys(part)
-    elif e[0] == "o" and len(e) == 3 and e[2] != "[:":
+    elif e[0] == "o" and len(e) == 3 and e[2] not in ("[:", "[]"):
         for part in e[1]:
             yield from keys(part)
     elif e[0] == "k":

@@ -372,7 +372,7 @@ def lists(expr: Expr) -> bool:
         walked = (
             len(expr[1]) == 2 and expr[1][1][0] == "f" and expr[1][1][2:] in (("c",), ("g",))
         )  # [x for x in ["a", "b"]]
-        return len(expr) == 3 or (walked and lists(expr[1][0]))
+        return (len(expr) == 3 and expr[2] not in ("[:", "[]")) or (walked and lists(expr[1][0]))
     return tag in ("t", "d")
 
 

@@ -10,10 +10,12 @@ code outside the tree.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 from pruner.verify import values as v
 from pruner.verify.names import resolver, target_names
-from pruner.verify.operators import Operators, literal
+from pruner.verify.operators import Held, Operators, literal
 from pruner.verify.rules import Const
 from pruner.verify.scopes import Scope, function_scope, inner_scope
 from pruner.verify.shape import is_generator
@@ -143,15 +145,24 @@ class Evaluator(Operators):
 
     def tuple_of(self, module: str, name: str) -> tuple[Const, ...] | None:
         """``KINDS = ("cuda", "musa")``, in one place that the facts leave or in several that agree; never rebound."""
+        found: tuple[Const, ...] | None = self._one(module, name, self.members)
+        return found
+
+    def held_by(self, module: str, name: str) -> Held | None:
+        """:meth:`tuple_of` as the tuple or frozen set that it is."""
+        found: Held | None = self._one(module, name, self.held)
+        return found
+
+    def _one(self, module: str, name: str, read: Callable[[ast.expr, Scope], Any]) -> Any:
         rows = self.world.live(module, name)
-        mark = (module, name, "tuple")
+        mark = (module, name, read.__name__)
         if not rows or self.rebound(module, name) or mark in self._busy or f"{module}.{name}" in self.facts:
             return None
         self._busy.add(mark)
         try:
             scope = self.module_scope(module)
             values = [row.value for row in rows if row.value is not None and self._lasts(row.value, scope)]
-            found = {self.members(value, scope) for value in values} if len(values) == len(rows) else {None}
+            found = {read(value, scope) for value in values} if len(values) == len(rows) else {None}
         finally:
             self._busy.discard(mark)
         return found.pop() if len(found) == 1 else None
@@ -236,6 +247,9 @@ class Evaluator(Operators):
                 return self._length(node.args[0], scope)
             if function[1] in ("isinstance", "issubclass") and len(node.args) == 2 and not node.keywords:
                 return v.const(False, stated=True) if self._dropped(node.args[1], scope) else v.BOOLEAN
+            if function[1] in ("tuple", "frozenset") and self.copies(node, scope):
+                held = self.members(node.args[0], scope)
+                return Val(truth=bool(held), stated=True) if held is not None else UNKNOWN
             if function[1] in TRUTH_BUILTINS:
                 return v.BOOLEAN
         if function is not None and function[0] == "symbol":
@@ -248,17 +262,22 @@ class Evaluator(Operators):
         if isinstance(node.func, ast.Attribute) and not node.keywords:
             base = self.value(node.func.value, scope)
             if base.consts is not None:
-                arguments = [literal(argument) for argument in node.args]
+                arguments = [self._argument(argument, scope) for argument in node.args]
                 if None not in arguments:
                     return v.method(base, node.func.attr, tuple(a[0] for a in arguments if a is not None))
         return UNKNOWN
+
+    def _argument(self, node: ast.expr, scope: Scope) -> tuple[object] | None:
+        """A literal, or ``PREFIXES`` of ``kind().startswith(PREFIXES)``."""
+        held = self.held(node, scope)
+        return literal(node) if held is None else (held,)
 
     def _length(self, node: ast.expr, scope: Scope) -> Val:
         known = self.value(node, scope)
         if known.consts is not None and not known.member and all(isinstance(one, str) for one in known.consts):
             return v.among(tuple(len(one) for one in known.consts if isinstance(one, str)), known.stated)
-        held = self.members(node, scope) if isinstance(node, ast.Tuple | ast.Name | ast.Attribute) else None
-        return v.const(len(held), True) if held is not None and len(set(held)) == len(held) else UNKNOWN
+        held = self.held(node, scope)
+        return v.const(len(held), True) if held is not None else UNKNOWN
 
     def _dropped(self, node: ast.expr, scope: Scope) -> bool:
         """Do rules drop every class that the second argument of ``isinstance`` names? They have no instances."""

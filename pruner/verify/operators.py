@@ -11,6 +11,8 @@ from pruner.verify.rules import Const
 from pruner.verify.scopes import Scope
 from pruner.verify.values import UNKNOWN, Val
 
+Held = tuple[Const, ...] | frozenset[Const]
+_SAME = frozenset({"Eq", "NotEq", "Is", "IsNot"})
 COPIES = frozenset({"frozenset", "set", "list", "tuple", "sorted"})
 
 
@@ -63,6 +65,9 @@ class Operators(Chains):
         alike = self._tuples(node.left, name, right_node, scope)
         if alike is not None:
             return v.const(alike, True)
+        alike = self._whole(node.left, name, right_node, scope)
+        if alike is not None:
+            return v.const(alike, True)
         left = self.value(node.left, scope)
         boolean = v.BOOLEAN if name in ("Is", "IsNot", "In", "NotIn") else UNKNOWN
         if name in ("In", "NotIn") and isinstance(right_node, ast.Tuple | ast.List | ast.Set):
@@ -96,6 +101,35 @@ class Operators(Chains):
                 return name == "In"
             return name == "NotIn" if all(one is False for one in each) else None
         return None
+
+    def _whole(self, left: ast.expr, name: str, right: ast.expr, scope: Scope) -> bool | None:
+        """``PAIR == ("cuda", 1)``, ``PAIR in (("cuda", 1),)``: a tuple or a frozen set is what it holds, and no other constant."""
+        here = self.held(left, scope)
+        if name in ("In", "NotIn"):
+            container: tuple[object, ...] | None = self.members(right, scope) if here is not None else None
+            return None if container is None else (here in container) == (name == "In")
+        there = self.held(right, scope)
+        if name in ("Eq", "NotEq") and here is not None and there is not None:
+            return (here == there) == (name == "Eq")
+        if name not in _SAME or (here is None) == (there is None):
+            return None
+        other = self.value(right if there is None else left, scope)
+        return name in ("NotEq", "IsNot") if other.consts is not None and not other.member else None
+
+    def held(self, node: ast.expr, scope: Scope) -> Held | None:
+        """The tuple or frozen set that the expression is; None: not known. A copy of a set has an order that nobody knows."""
+        if isinstance(node, ast.Tuple):
+            return self.members(node, scope)
+        if isinstance(node, ast.Call):
+            kind = self.copies(node, scope)
+            if kind == "tuple" and isinstance(node.args[0], ast.Tuple | ast.List):
+                return self.members(node.args[0], scope)
+            found = self.members(node, scope) if kind == "frozenset" else None
+            return None if found is None else frozenset(found)
+        if not isinstance(node, ast.Name | ast.Attribute):
+            return None
+        symbol = self.symbol(node, scope)
+        return self.held_by(symbol[1], symbol[2]) if symbol is not None and symbol[0] == "symbol" else None
 
     def _equal(self, left: ast.Tuple, right: ast.Tuple, scope: Scope) -> bool | None:
         if any(isinstance(item, ast.Starred) for item in (*left.elts, *right.elts)):
@@ -134,15 +168,14 @@ class Operators(Chains):
 
     def looked_up(self, node: ast.Dict, key: ast.expr, default: ast.expr | None, scope: Scope) -> Val:
         """``{"cuda": 1}[kind()]``, for each value that the key can have."""
-        wanted = self.value(key, scope)
-        known: dict[Const, Val] = {}
+        known: dict[object, Val] = {}
         for name, item in zip(node.keys, node.values, strict=True):
-            said = self.value(name, scope) if name is not None else UNKNOWN
-            if not said.exact or said.consts is None or said.member:
+            said = self._keys(name, scope) if name is not None else ()
+            if len(said) != 1:
                 return UNKNOWN
-            known[said.consts[0]] = self.value(item, scope)
+            known[said[0]] = self.value(item, scope)
         other = self.value(default, scope) if default is not None else None
-        found = [known.get(one, other) for one in wanted.consts or ()] if not wanted.member else []
+        found = [known.get(one, other) for one in self._keys(key, scope)]
         given = [val for val in found if val is not None]
         if not given or len(given) < len(found) or any(val.fresh or val.member for val in given):
             return UNKNOWN
@@ -150,6 +183,20 @@ class Operators(Chains):
             return v.among(tuple(one for val in given for one in val.consts or ()))
         truths = {val.truth for val in given}
         return Val(truth=truths.pop(), stated=True) if len(truths) == 1 else UNKNOWN
+
+    def _keys(self, node: ast.expr, scope: Scope) -> tuple[object, ...]:
+        """The keys that the expression may be; none where nobody knows."""
+        held = self.held(node, scope)
+        if held is not None:
+            return (held,)
+        val = self.value(node, scope)
+        if val.member:
+            return ()
+        return val.consts or ((False, True) if val.boolean else ())
+
+    def held_by(self, module: str, name: str) -> Held | None:
+        """The tuple or frozen set that a module variable always is."""
+        raise NotImplementedError
 
     def tuple_of(self, module: str, name: str) -> tuple[Const, ...] | None:
         """The elements of a module variable that is always one tuple."""

@@ -18,7 +18,7 @@ RULES = """rules:
 - {id: t.sm, because: The test says so., optional: true, assume: {"plat.sm()": [90, 100]}}
 - {id: t.root, because: It starts here., root: [app]}
 """
-HEAD = "from plat import kind, sm\n\nFROZEN = frozenset({'hip', 'npu'})\nSAME = frozenset(('cuda', 'hip'))\nPAIR = tuple(['hip', 'npu'])\n\n\n"
+HEAD = "from plat import kind, sm\n\nFROZEN = frozenset({'hip', 'npu'})\nSAME = frozenset(('cuda', 'hip'))\nPAIR = tuple(['hip', 'npu'])\nBOTH = (kind(), 1)\n\n\n"
 FALSE = {
     "an entry": "{'cuda': 1, 'hip': 2}[kind()] == 2",
     "an entry by default": "{'hip': 2}.get(kind(), 1) == 2",
@@ -38,6 +38,19 @@ FALSE = {
     "a frozen tuple": "kind() in PAIR",
     "a copy of a frozen set": "kind() in tuple(FROZEN)",
     "a length": "len(kind()) == 3",
+    "a key of two": "{('cuda', 1): '', ('hip', 2): 'b'}[(kind(), 1)]",
+    "two in a dictionary": "(kind(), 1) not in {('cuda', 1): 2}",
+    "two in a frozen set": "(kind(), 1) not in frozenset({('cuda', 1)})",
+    "two under a name": "BOTH != ('cuda', 1)",
+    "two under a name, the other way round": "('hip', 1) == BOTH",
+    "two under a name among others": "BOTH in (('hip', 1), ('npu', 1))",
+    "two that are no text": "BOTH == kind()",
+    "a frozen set that is another": "frozenset({kind()}) != frozenset(['cuda'])",
+    "a key that is a truth": "{True: kind() == 'hip', False: ''}[name is None]",
+    "ends under a name": "kind().startswith(PAIR)",
+    "a frozen set that is not empty": "not (FROZEN if kind() == 'cuda' else ())",
+    "how many of two": "len((kind(), 'cuda')) == 1",
+    "how many different ones": "len(frozenset((kind(), 'cuda'))) == 2",
     "lengths": "len({90: 'ab', 100: 'abc'}[sm()]) > 3",
 }
 UNKNOWN = {
@@ -54,6 +67,12 @@ UNKNOWN = {
     "a length that may grow": "len(LIST) == len(kind())",
     "a sum as a key": "{'cuda': 2, 'cudacuda': 1}[kind() + name] == 2",
     "a minus before a key": "{-90: 1, -100: 1, 90: 2, 100: 2}[-sm()] == 2",
+    "a copy in order": "tuple(sorted((kind(), 'a'))) == ('a', 'cuda')",
+    "a copy of a set": "len(tuple(set((kind(), 'cuda')))) == 1",
+    "a copy of keys": "tuple({kind(): 1, 'cuda': 2}) == ('cuda',)",
+    "a beginning that is no text": "kind().startswith(1)",
+    "a beginning of nothing": "kind().startswith()",
+    "beginnings that are no texts": "kind().startswith((1, 2))",
     "a set of their own": "kind() in mine.set(('hip', 'npu'))",
 }
 MORE = "LIST, SET, TABLE = ['hip'], {'hip'}, {'hip': 2, 'cuda': 3}\nLIST.append('cuda')\n\n\nclass mine:\n    set = list\n\n\n"
@@ -69,7 +88,7 @@ for more in ({}, {"cuda": 5}):
     for name in ("", "cuda"):
         try:
             RESULT.append(app.f(name, more))
-        except KeyError as error:
+        except (KeyError, TypeError) as error:
             RESULT.append(repr(error))
 """
 
@@ -106,3 +125,21 @@ def test_a_builtin_that_is_another_one(builtin: str) -> None:
     text = f"from plat import kind\n\n\ndef {builtin}(x):\n    return {gives}\n\n\ndef f():\n    return 'went' if {test} else 'stays'\n"
     pruned = prune({"app.py": text, "plat.py": PLAT}, rules=RULES, plat=False)
     assert same_behaviour(pruned, "import app; RESULT = app.f()")["result"] == repr("went")
+
+
+THROUGH = [
+    "kind() in (not kind())",
+    "any(not kind())",
+    "1 in (x := [kind()])",
+    "1 in (await g())",
+    "1 in (await g(), 2)",
+    "any(c for c in (not g))",
+]
+
+
+@pytest.mark.parametrize("through", THROUGH)
+def test_what_is_gone_through_is_no_chain(through: str) -> None:
+    """A crash of the tool: only chains were looked at for what lasts."""
+    text = f"from plat import kind\n\n\nasync def f(g):\n    if kind() == 'hip' or {through}:\n        return 1\n    _ = {through}\n    return 2\n"
+    left = prune({"app.py": text, "plat.py": PLAT}, rules=RULES, plat=False)["app.py"]
+    assert "hip" not in left and ("await g()" not in through or left.count("await g()") == 2)
