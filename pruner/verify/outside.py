@@ -14,8 +14,8 @@ PURE_NAMES = frozenset(
     "os.getenv os.environ.get os.cpu_count os.getpid os.fspath sys.getsizeof sys.intern logging.getLogger "
     "importlib.util.find_spec importlib.metadata.version shutil.which pathlib.Path threading.Lock threading.RLock "
     "threading.Event threading.local contextvars.ContextVar string.Template time.time time.perf_counter time.monotonic "
-    "torch.device torch.finfo torch.iinfo torch.tensor torch.cuda.is_available torch.cuda.get_device_capability "
-    "torch.cuda.device_count torch.cuda.get_device_name torch.cuda.get_device_properties torch.cuda.current_device "
+    # torch.cuda.get_device_capability and its like are not here: they start CUDA in the process.
+    "torch.device torch.finfo torch.iinfo torch.tensor torch.cuda.is_available torch.cuda.device_count "
     "torch.get_default_dtype torch.Size torch.compile "
     "packaging.version.parse packaging.version.Version version.parse zoneinfo.ZoneInfo uuid.UUID decimal.Decimal".split()
 )
@@ -33,8 +33,11 @@ PURE_METHODS = frozenset(
 # In the lists above, and yet they call what they are given or change it: `list(map(LOG.append, rows))`.
 CALLING = frozenset("map filter functools.reduce".split())
 CHANGING = tuple(
-    "functools.update_wrapper operator.setitem operator.delitem operator.i operator.methodcaller weakref.finalize "
-    "numpy.random. numpy.put numpy.copyto numpy.save collections.abc.MutableMapping re.purge copy.copyreg".split()
+    "functools.update_wrapper operator.setitem operator.delitem operator.iadd operator.iand operator.ic operator.if "
+    "operator.il operator.im operator.io operator.ip operator.ir operator.isub operator.itr operator.ix operator.__i operator.methodcaller weakref.finalize "
+    "numpy.random. numpy.put numpy.copyto numpy.save numpy.set numpy.place numpy.fill_diagonal numpy.testing. "
+    "torch.jit.save torch.jit.set torch.jit.enable torch.jit.fork torch.jit.wait types.new_class "
+    "operator.call abc.update_abstractmethods collections.abc.MutableMapping re.purge copy.copyreg".split()
 )
 KEYED = frozenset("sorted min max".split())  # ... with `key=`
 ARGUMENTS = {"get": (1, 2), "join": (1, 1)}  # `queue.get()` and `thread.join()` are no dict's and no string's

@@ -3,110 +3,37 @@
 A survivor is equivalent when all that it lost are names of module level that
 
 * a drop rule names (losing them is licensed), or nobody can read: the file itself does not, nobody imports them, and the
-  module as an object reaches no place where an attribute of that name is asked for;
-* bind nothing but a constant, a definition without effect (or a method whose name no file says), or an import that loads nothing: whichever module of the tree is loaded
-  first, what it imports is loaded already when its line is reached (:class:`Loading` follows every start).
+  module as an object, had by an import or by a text that may name it, reaches no place where an attribute of that name
+  is asked for (:mod:`tests.mutation.readers`);
+* bind nothing but a constant, a definition without effect (or a method whose name no file says), or an import that loads
+  nothing: whichever module of the tree is loaded first, what it imports is loaded already when its line is reached
+  (:class:`Loading` follows every start), or the statement beside it loads the same.
 
-Blind to modules taken out of ``sys.modules`` by a computed key, and to names that are built of parts.
+It is equivalent as well when only what a fact settles differs, or what a flag of the module settles that nothing sets:
+the module gives it one constant, and no file stores an attribute or says a text or a keyword of its name.
+
+Blind to modules taken out of ``sys.modules`` by a computed key, and to names that are built of single letters.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
+from tests.mutation.files import GUARD, File
 from tests.mutation.mutants import Mutant
-from tests.mutation.settled import FUNCTIONS, Settled, stores
+from tests.mutation.readers import MEMORY, Readers
+from tests.mutation.settled import FUNCTIONS, Settled, constants, stores
 
 MEMBER = ("", "")  # in the place of an import: a method of a class
 STAYS = "="  # before the target of an import of which another name stays
-GUARD = "_prune_guard"
+SETTING = frozenset({"globals", "vars", "locals", "exec", "eval", "__dict__"})
 PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)
-ASKING = ("getattr", "hasattr", "setattr", "delattr")
-MEMORY = (
-    "lru_cache",
-    "cache",
-    "functools.lru_cache",
-    "functools.cache",
-)  # decorators that keep nothing of the function
-
-
-class File:
-    """One file of a tree: its syntax, and what it imports, in order."""
-
-    def __init__(self, module: str, package: bool, data: bytes) -> None:
-        self.module, self.package = module, package
-        self.tree = ast.parse(data)
-        self.parents: dict[ast.AST, ast.AST] = {}
-        self.words: set[str] = set()
-        self.texts: set[str] = set()
-        self.listed: set[str] = set()  # by __all__: names of this very file
-        self.by_attribute: dict[str, list[ast.Attribute]] = defaultdict(list)
-        self.by_name: dict[str, list[ast.Name]] = defaultdict(list)
-        self.aliases: list[
-            tuple[str, str, str, ast.stmt]
-        ] = []  # target, name of it or "", what it binds, the statement
-        work: list[ast.AST] = [self.tree]
-        while work:
-            node = work.pop()
-            if isinstance(node, ast.Attribute):
-                self.by_attribute[node.attr].append(node)
-            elif isinstance(node, ast.Name):
-                self.words.add(node.id)
-                if isinstance(node.ctx, ast.Load):
-                    self.by_name[node.id].append(node)
-            elif isinstance(node, ast.Constant):
-                if isinstance(node.value, str):
-                    (self.listed if self._lists(node) else self.texts).add(node.value)
-            elif isinstance(node, ast.Import):
-                self.aliases += [(a.name, "", a.asname or a.name.partition(".")[0], node) for a in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                self.aliases += [(self.target(node), a.name, a.asname or a.name, node) for a in node.names]
-            for child in ast.iter_child_nodes(node):
-                self.parents[child] = node
-                work.append(child)
-
-    def said(self) -> set[str]:
-        """Every name and text of the file."""
-        return self.words | self.by_attribute.keys() | self.texts | self.listed
-
-    def sources(self, bound: str) -> set[tuple[str, str]]:
-        """What the imports that bind this name name."""
-        return {(target, symbol) for target, symbol, name, _ in self.aliases if name == bound}
-
-    def _lists(self, node: ast.AST) -> bool:
-        """Does the text stand in a list that is bound to ``__all__``?"""
-        holder = self.parents.get(self.parents.get(node, node), node)
-        bound = holder.targets if isinstance(holder, ast.Assign) else [getattr(holder, "target", None)]
-        return any(isinstance(name, ast.Name) and name.id == "__all__" for name in bound)
-
-    def target(self, node: ast.ImportFrom) -> str:
-        """The module that ``from`` names."""
-        if not node.level:
-            return node.module or ""
-        parts = self.module.split(".")
-        parts = parts[: len(parts) - node.level + self.package]
-        return ".".join([*parts, *([node.module] if node.module else [])])
-
-    def eager(self, body: Sequence[ast.stmt] | None = None) -> Iterator[tuple[str, str, int]]:
-        """What the body imports when it runs, in order: target, name, line; both arms of each test."""
-        for node in self.tree.body if body is None else body:
-            if isinstance(node, ast.Import):
-                yield from ((alias.name, "", node.lineno) for alias in node.names)
-            elif isinstance(node, ast.ImportFrom):
-                yield from ((self.target(node), alias.name, node.lineno) for alias in node.names)
-            elif isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-                yield from self.eager(node.orelse)
-            elif isinstance(node, (ast.If, ast.Try, ast.With, ast.ClassDef, ast.For, ast.While)):
-                for field in ("body", "handlers", "orelse", "finalbody"):
-                    for part in getattr(node, field, ()):
-                        yield from self.eager(part.body if isinstance(part, ast.ExceptHandler) else [part])
 
 
 class Loading:
@@ -155,6 +82,23 @@ def repeated(before: File, after: File, name: str) -> bool:
     return first[0] is not None and first[0] == first[1]
 
 
+def beside(before: File, after: File, target: str, symbol: str) -> bool:
+    """``import pkg`` beside ``import pkg.sub``, which stays, at the top of the body: it loads ``pkg`` as well."""
+    body = before.tree.body
+    kept = {ast.dump(node) for node in after.tree.body}
+    pairs = list(pairwise(body))
+    for one, other in [*pairs, *((b, a) for a, b in pairs)]:
+        if not (isinstance(one, ast.Import) and len(one.names) == 1 and one.names[0].name == target and not symbol):
+            continue
+        if ast.dump(one) in kept or ast.dump(other) not in kept:
+            continue
+        names = [alias.name for alias in other.names[:1]] if isinstance(other, ast.Import) else []
+        names += [before.target(other)] if isinstance(other, ast.ImportFrom) else []
+        if any(name == target or name.startswith(f"{target}.") for name in names):
+            return True
+    return False
+
+
 class Proof:
     """Judges survivors of one output. ``drops`` are the targets of drop rules, ``facts`` what subjects are."""
 
@@ -172,8 +116,11 @@ class Proof:
         name = path.removesuffix(".py").replace("/", ".")
         return (name.removesuffix(".__init__"), True) if name.endswith(".__init__") else (name, False)
 
-    def _settled(self, file: File) -> str:
-        """The file's syntax, with flags that hold what a fact says, and calls of what it names, taken for it."""
+    def _settled(self, file: File, unset: bool) -> str:
+        """The file's syntax, with flags that hold what a fact says, and calls of what it names, taken for it.
+
+        ``unset``: flags that nothing sets as well.
+        """
         calls: dict[str, bool] = {}
         for target, name, bound, _ in file.aliases:
             said = self._said(f"{target}.{name}")
@@ -186,7 +133,21 @@ class Proof:
                 name = node.targets[0]  # type: ignore[union-attr]
                 if value.func.id in calls and isinstance(name, ast.Name) and stores(file.tree, name.id) == 1:
                     flags[name.id] = calls[value.func.id]
+        known = constants(file.tree).items() if unset else ()
+        flags |= {name: bool(value) for name, value in known if self._unset(file, name)}
         return ast.dump(Settled(flags, calls).visit(ast.parse(ast.unparse(file.tree))))
+
+    def _unset(self, file: File, name: str) -> bool:
+        """Does nothing store into the module's variable: no attribute, no text or keyword of its name?"""
+        if file.sources(name) or not SETTING.isdisjoint(file.words | file.by_attribute.keys()):
+            return False
+        others = [other for other in self.files.values() if other.module != file.module]
+        return not any(
+            name in other.keywords
+            or name in other.parts
+            or any(not isinstance(node.ctx, ast.Load) for node in other.by_attribute.get(name, ()))
+            for other in (file, *others)
+        )
 
     def _said(self, source: str) -> bool | None:
         """What a call of the function gives, wherever the rules name it: re-exported names have the same last part."""
@@ -199,8 +160,10 @@ class Proof:
         """Why the mutant is equivalent; "" when that is not shown."""
         after = dict(self.files)
         lost: list[tuple[str, str, tuple[str, str] | None]] = []
-        settled = False
+        why: set[str] = set()
+        readers: Readers | None = None
         for path, data in mutant.changes:
+            settled = ""
             module, package = self._module(path)
             if data is None or not path.endswith(".py"):
                 return ""
@@ -208,14 +171,17 @@ class Proof:
                 after[module] = File(module, package, data)
             except SyntaxError:
                 return ""
-            if self._settled(self.files[module]) == self._settled(after[module]):
-                settled = True
+            for flags, text in ((False, "a fact"), (True, "a flag that nothing sets")):
+                if self._settled(self.files[module], flags) == self._settled(after[module], flags):
+                    settled = f"{text} settles what differs"
+                    break
+            if settled:
+                why.add(settled)
                 continue
             rows = removed(self.files[module], after[module])
             if rows is None:
                 return ""
             lost += [(module, name, source) for name, source in rows]
-        why = {"a fact settles what differs"} if settled else set()
         for module, name, source in lost:
             if any(fnmatchcase(f"{module}:{name}", text) for text in self.drops):
                 why.add("a drop rule names it")
@@ -230,7 +196,8 @@ class Proof:
             if source is not None and repeated(self.files[module], after[module], name):
                 why.add("the same import above it stays")
                 continue
-            if reader(after, module, name):
+            readers = readers or Readers(after)
+            if readers.reader(module, name):
                 return ""
             why.add("nobody can read it")
             if source is not None and source[0].startswith(STAYS):
@@ -238,6 +205,9 @@ class Proof:
                 if ".".join(source) not in self.files:
                     why.add("the rest of its statement loads the module")
                     continue
+            if source is not None and beside(self.files[module], after[module], *source):
+                why.add("the statement beside it loads the same")
+                continue
             if source is not None:
                 self._loading = self._loading or Loading(self.files)
                 if not self._loading.idle(module, *source):
@@ -323,135 +293,3 @@ def _shell(node: ast.ClassDef) -> str:
 
 def _head(node: ast.stmt) -> tuple[str | None, int]:
     return getattr(node, "module", None), getattr(node, "level", 0)
-
-
-def reader(files: Mapping[str, File], module: str, name: str, passed: frozenset[str] = frozenset()) -> str:
-    """Who may read this name of this module, or ""; ``passed`` are modules that hand it on with a star."""
-    own = files[module]
-    if name in own.words or name in own.texts or name in own.listed:
-        return f"{module} itself"
-    for file in files.values():
-        # "app.other" names other; "app" may be loaded by that text and handed on
-        meant = any(re.match(rf"{re.escape(module)}[.:]{name}(?!\w)", text) for text in file.texts)
-        if file.module.rpartition(".")[2] != GUARD:  # which writes what it asks in full, and then step by step
-            meant = meant or name in file.texts or module in file.texts
-        if meant:
-            return f"{file.module}, by a text"
-        for target, symbol, _, _ in file.aliases:
-            if target == module and symbol == name:
-                return f"{file.module}, by an import"
-            if target == module and symbol == "*" and not name.startswith("_") and file.module not in passed:
-                further = reader(files, file.module, name, passed | {module})
-                if further:
-                    return further
-    return asked(files, module, name)
-
-
-def handed(files: Mapping[str, File], module: str, bound: str, asking: frozenset[tuple[str, str]]) -> bool:
-    """May anybody get at what the module's body imports under this name: by an import, a star, a text, as its attribute?"""
-    for file in files.values():
-        if any(target == module and symbol in (bound, "*") for target, symbol, _, _ in file.aliases):
-            return True
-        if file.module.rpartition(".")[2] != GUARD and any(module in text for text in file.texts):
-            return True
-    return bool(asked(files, module, bound, asking))
-
-
-def asked(files: Mapping[str, File], module: str, name: str, asking: frozenset[tuple[str, str]] = frozenset()) -> str:
-    """Who may ask the module, as an object, for this attribute; "". ``asking``: what this question is asked for."""
-    package, _, last = module.rpartition(".")
-    if (module, name) in asking:
-        return ""  # what leads to the module by the module alone leads nowhere
-    asking |= {(module, name)}
-    holding: set[str] = set()  # attributes that may hold the module
-    if package and asked(files, package, last, asking):
-        holding.add(last)
-    named: dict[str, set[str]] = defaultdict(set)  # file -> its names for the module
-    for file in files.values():
-        for target, symbol, bound, node in file.aliases:
-            whole = f"{target}.{symbol}" if symbol else target if bound != target.partition(".")[0] else bound
-            if whole == module:
-                named[file.module].add(bound)
-                if _in_class(file, node) or (
-                    not _in_function(file, node) and handed(files, file.module, bound, asking)
-                ):
-                    holding.add(bound)
-    givers: set[str] = set()
-    for file in files.values():
-        held: list[ast.AST] = [
-            node
-            for text in holding
-            for node in file.by_attribute.get(text, ())
-            if not _outside(file, node.value, files)
-        ]
-        names = named.get(file.module, set()) | (holding & {bound for _, symbol, bound, _ in file.aliases if symbol})
-        held += [node for text in names for node in file.by_name.get(text, ())]
-        for node in held:
-            if _asked(file, node, name) and not _given(file, node, givers):
-                return f"{file.module}:{getattr(node, 'lineno', 0)}"
-    for file in files.values():
-        for text in givers:
-            for use in (*file.by_name.get(text, ()), *file.by_attribute.get(text, ())):
-                call = file.parents.get(use)
-                if not (isinstance(call, ast.Call) and call.func is use) or _asked(file, call, name):
-                    return f"{file.module}:{use.lineno}, of what {text} gives"
-    return ""
-
-
-def _outside(file: File, node: ast.expr, files: Mapping[str, File]) -> bool:
-    """Is this the name of a package that is not of the tree (``torch.ops``), bound by imports alone?"""
-    if not isinstance(node, ast.Name):
-        return False
-    sources = {target.partition(".")[0] for target, _, bound, _ in file.aliases if bound == node.id}
-    stored = any(
-        isinstance(use.ctx, ast.Store) for use in ast.walk(file.tree) if isinstance(use, ast.Name) and use.id == node.id
-    )
-    return bool(sources) and not stored and sources.isdisjoint(name.partition(".")[0] for name in files)
-
-
-def _in_function(file: File, node: ast.AST) -> bool:
-    while node in file.parents:
-        node = file.parents[node]
-        if isinstance(node, FUNCTIONS):
-            return True
-    return False
-
-
-def _in_class(file: File, node: ast.AST) -> bool:
-    while node in file.parents and not isinstance(node, FUNCTIONS):
-        node = file.parents[node]
-        if isinstance(node, ast.ClassDef):
-            return True
-    return False
-
-
-def _asked(file: File, node: ast.AST, name: str) -> bool:
-    """Is this read of the module more than a read of another attribute of it, or a store into one?"""
-    if isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
-        return False
-    parent = file.parents.get(node)
-    if isinstance(parent, ast.Attribute):
-        return parent.attr in (name, "__dict__")
-    if isinstance(parent, ast.Compare) and all(isinstance(op, ast.Is | ast.IsNot) for op in parent.ops):
-        return False  # which object it is, and nothing of it
-    if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ASKING:
-        asked = parent.args[1] if len(parent.args) > 1 and parent.args[0] is node else None
-        return not (isinstance(asked, ast.Constant) and asked.value != name)
-    return True
-
-
-def _given(file: File, node: ast.AST, givers: set[str]) -> bool:
-    """``return module`` in a function: what calls of it are asked for is looked at."""
-    parent = file.parents.get(node)
-    if not isinstance(parent, ast.Return):
-        return False
-    while parent in file.parents:
-        parent = file.parents[parent]
-        if isinstance(parent, FUNCTIONS):
-            if parent.decorator_list and any(
-                ast.unparse(d).partition("(")[0] not in MEMORY for d in parent.decorator_list
-            ):
-                return False
-            givers.add(parent.name)
-            return True
-    return False

@@ -6,6 +6,7 @@ Blind to flags that other modules store into, and to functions that run while mo
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -21,6 +22,22 @@ def stores(tree: ast.AST, name: str) -> int:
         or (isinstance(n, (*FUNCTIONS, ast.ClassDef)) and n.name == name)
         for n in ast.walk(tree)
     )
+
+
+def constants(tree: ast.Module) -> dict[str, object]:
+    """Variables that the body gives a constant, once, above every use: name to value."""
+    found: dict[str, object] = {}
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and isinstance(node.value, ast.Constant):
+            uses = [n.lineno for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == target.id]
+            if stores(tree, target.id) == 1 and min(uses) == node.lineno and uses.count(node.lineno) == 1:
+                found[target.id] = node.value.value
+    for node in ast.walk(tree):
+        for name in ("name", "rest"):  # except E as name, case name, case [*name], case {**name}
+            if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+                found.pop(getattr(node, name, None) or "", None)
+    return found
 
 
 class Settled(ast.NodeTransformer):
@@ -40,7 +57,11 @@ class Settled(ast.NodeTransformer):
         return self.flags.get(node.id) if isinstance(node, ast.Name) else None
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Decorators and defaults run where the module is loaded."""
+        """Decorators and defaults run where the module is loaded.
+
+        What a side that does not run says of the whole function stays said: the function stays as it is then.
+        """
+        whole = copy.deepcopy(node)
         node.args, node.decorator_list = self.visit(node.args), [self.visit(d) for d in node.decorator_list]
         self.depth += 1
         found: list[ast.stmt] = []
@@ -49,6 +70,19 @@ class Settled(ast.NodeTransformer):
             found += part if isinstance(part, list) else [] if part is None else [part]
         self.depth -= 1
         node.body = _reached(found) or [ast.Pass()]
+        words = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        lost = _names(whole) - _names(node)
+        said = {type(n) for n in ast.walk(whole)} - {type(n) for n in ast.walk(node)}
+        return whole if lost & words or said & set(DECIDING) else node
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        """A ``pass`` beside other statements does nothing."""
+        self.generic_visit(node)
+        for part in ast.walk(node):
+            for name in ("body", "orelse", "finalbody"):
+                body = getattr(part, name, None)
+                if isinstance(body, list) and len(body) > 1:
+                    setattr(part, name, [item for item in body if not isinstance(item, ast.Pass)] or body[:1])
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
@@ -96,6 +130,10 @@ def _reached(body: list[ast.stmt]) -> list[ast.stmt]:
     bound = {name for node in rest for name in _bound(node)}
     free = bound.isdisjoint(words) and not any(isinstance(n, DECIDING) for n in rest)
     return body[:end] if free else body
+
+
+def _names(root: ast.AST) -> set[str]:
+    return {name for node in ast.walk(root) for name in _bound(node)}
 
 
 def _bound(node: ast.AST) -> set[str]:

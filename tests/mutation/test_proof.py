@@ -233,3 +233,109 @@ def test_an_import_that_stands_twice(tmp_path: Path) -> None:
     assert reason(tmp_path, files, "m.py", "A = other()\nfrom used import other; B = other()\n") == ""
     files["m.py"] = "from used import other\nother = 1\nfrom used import other\nprint(other)\n"
     assert reason(tmp_path, files, "m.py", "from used import other\nother = 1\nprint(other)\n") == ""
+
+
+UNSET = """fast = False
+slow = 1
+
+
+def f(x):
+    if fast:
+        return 1
+    if x and not slow:
+        return x
+    return x + 1
+"""
+ASKED = "    if fast:\n        return 1\n"
+
+
+def test_a_flag_that_nothing_sets(tmp_path: Path) -> None:
+    shown = "a flag that nothing sets settles what differs"
+    files = FILES | {"m.py": UNSET, "z.py": "import m\nprint(m.f(2), m.fast)\n"}
+    assert reason(tmp_path, files, "m.py", UNSET.replace(ASKED, "")) == shown
+    assert reason(tmp_path, files, "m.py", UNSET.replace(ASKED, "    pass\n")) == shown
+    assert reason(tmp_path, files, "m.py", UNSET.replace(ASKED, "    return 1\n")) == ""
+    assert reason(tmp_path, files, "m.py", UNSET.replace("return x\n", "return 3\n")) == ""
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        (UNSET + "\n\ndef mark():\n    global fast\n    fast = True\n", ""),
+        (UNSET + "\n\nfor fast in (0, 1):\n    pass\n", ""),
+        (UNSET + "\n\ntry:\n    f(1)\nexcept TypeError as fast:\n    pass\n", ""),
+        (UNSET + "\n\nfrom used import fast\n", ""),
+        (UNSET + "\n\ndef mark(name):\n    globals()[name] = True\n", ""),
+        (UNSET.replace("fast = False\n", "") + "\n\nfast = False\n", ""),  # it may be called above
+        (UNSET.replace("fast = False", "fast = print()"), ""),
+        (UNSET, "import m\nm.fast = True\n"),
+        (UNSET, "import m\nsetattr(m, 'fast', True)\n"),
+        (UNSET, "import m\nvars(m).update(fast=True)\n"),
+        (UNSET, "from unittest.mock import patch\nX = patch('m.fast', True)\n"),
+    ],
+)
+def test_a_flag_that_something_may_set(own: str, other: str, tmp_path: Path) -> None:
+    files = FILES | {"m.py": own, "z.py": other}
+    assert ASKED in own
+    assert reason(tmp_path, files, "m.py", own.replace(ASKED, "")) == ""
+
+
+def test_what_a_side_that_never_runs_says_of_the_function(tmp_path: Path) -> None:
+    """``if FLAG: x = 1`` makes ``x`` local; a ``yield`` there makes the function a generator."""
+    for side in ("x = 1", "yield", "global y"):
+        text = f"fast = False\nx = y = 2\n\n\ndef f():\n    if fast:\n        {side}\n    print(x)\n"
+        without = text.replace(f"    if fast:\n        {side}\n", "")
+        assert reason(tmp_path, FILES | {"m.py": text}, "m.py", without) == ""
+
+
+LOADER = "import importlib\n\n\ndef load(path, name):\n    return getattr(importlib.import_module(path), name)\n"
+
+
+def test_a_module_that_a_text_names_is_asked_for_what_is_said(tmp_path: Path) -> None:
+    without = FILES["app.py"].replace("import other\n", "import more\n", 1)
+    files = FILES | {
+        "app.py": FILES["app.py"].replace("import other\n", "import other, more\n", 1),
+        "used.py": FILES["used.py"] + "more = 1\n",
+        "loader.py": LOADER,
+        "z.py": "from loader import load\nload('app', 'f')\n",
+    }
+    assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
+    for text in (
+        "load('app', 'other')\n",
+        "load('app', 'x').other()\n",  # attributes of what nobody knows
+        "load('app', f'oth{load}')\n",
+        "load('app', 'oth' + load)\n",
+        "load('app', 'oth%s' % load)\n",
+        "load('app', 'oth{}'.format(load))\n",
+        "for name in 'f other'.split():\n    load('app', name)\n",
+        "load('app:other', 'f')\n",
+        "getattr(load('app', 'f'), load.__name__)\n\n\ndef other():\n    pass\n",
+    ):
+        more = {"z.py": "from loader import load\n" + text}
+        assert reason(tmp_path, files | more, "app.py", without) == "", text
+    listing = LOADER + "\n\ndef every(path):\n    return dir(importlib.import_module(path))\n"
+    assert reason(tmp_path, files | {"loader.py": listing}, "app.py", without) == ""
+
+
+def test_a_module_that_is_asked_for_a_name_that_some_text_says(tmp_path: Path) -> None:
+    without = FILES["app.py"].replace("from used import other\n", "", 1)
+    files = FILES | {"z.py": "import app\n\n\ndef g(name):\n    return getattr(app, name)\n", "y.py": ""}
+    assert "nobody can read it" in reason(tmp_path, files, "app.py", without)
+    for text in ("KINDS = ['other']\n", "KIND = 'a.other'\n", "def g(x):\n    return f'o{x}r'\n"):
+        found = reason(tmp_path, files | {"y.py": text}, "app.py", without)
+        assert (found == "") == ("f'o" not in text), text  # single letters are what the proof is blind to
+
+
+def test_the_statement_beside_it(tmp_path: Path) -> None:
+    """``import triton`` beside ``import triton.language as tl``."""
+    files = FILES | {"m.py": "import torch\nimport torch.nn as nn\nprint(nn)\n"}
+    assert "beside it" in reason(tmp_path, files, "m.py", "import torch.nn as nn\nprint(nn)\n")
+    files = FILES | {"m.py": "import torch\nprint()\nimport torch.nn as nn\nprint(nn)\n"}
+    assert reason(tmp_path, files, "m.py", "print()\nimport torch.nn as nn\nprint(nn)\n") == ""
+    files = FILES | {"m.py": "import torch\nimport torchvision as nn\nprint(nn)\n"}
+    assert reason(tmp_path, files, "m.py", "import torchvision as nn\nprint(nn)\n") == ""
+
+
+def test_a_text_in_an_annotation_names_what_the_file_has(tmp_path: Path) -> None:
+    files = FILES | {"app.py": FILES["app.py"] + "\n\ndef g(x: 'list[other]'):\n    return x\n"}
+    assert reason(tmp_path, files, "app.py", files["app.py"].replace("from used import other\n", "", 1)) == ""
