@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tests.mutation.equal import same
+from tests.mutation.further import FURTHER
+from tests.mutation.source import FUNCTIONS, Source, Span
 
-Span = tuple[int, int, bytes]  # start, stop, replacement
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 BLOCKS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 
 
@@ -26,61 +26,6 @@ class Mutant:
     line: int
     what: str
     changes: tuple[tuple[str, bytes | None], ...]
-
-
-class Source:
-    """One kept file with offsets."""
-
-    def __init__(self, path: str, data: bytes) -> None:
-        self.path, self.data = path, data
-        self.tree = ast.parse(data)
-        self.starts = [0]
-        for line in data.splitlines(keepends=True):
-            self.starts.append(self.starts[-1] + len(line))
-        self.parents: dict[int, ast.AST] = {}
-        for node in ast.walk(self.tree):
-            for child in ast.iter_child_nodes(node):
-                self.parents[id(child)] = node
-
-    def at(self, line: int, column: int) -> int:
-        """Byte offset of a place."""
-        return self.starts[line - 1] + column
-
-    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
-        """Bytes of a node, decorators included."""
-        first = node
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.decorator_list:
-            first = node.decorator_list[0]
-            return self.data.rindex(b"@", 0, self.at(first.lineno, first.col_offset)), self.stop(node)
-        return self.at(first.lineno, first.col_offset), self.stop(node)
-
-    def stop(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
-        """Offset behind a node."""
-        return self.at(node.end_lineno or node.lineno, node.end_col_offset or 0)
-
-    def text(self, node: ast.expr | ast.stmt) -> bytes:
-        """Bytes of a node."""
-        start, stop = self.span(node)
-        return self.data[start:stop]
-
-    def without(self, node: ast.stmt) -> Span:
-        """Remove a statement; ``pass`` takes the place of the only one of its block."""
-        start, stop = self.span(node)
-        parent = self.parents[id(node)]
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(parent, name, None)
-            if isinstance(block, list) and node in block and (len(block) > 1 or isinstance(parent, ast.Module)):
-                return start, stop, b"pass"
-        return start, stop, b"pass"
-
-    def outdented(self, block: list[ast.stmt], column: int) -> bytes:
-        """The text of a block, moved to ``column``."""
-        start = self.starts[block[0].lineno - 1]
-        if isinstance(block[0], (*FUNCTIONS, ast.ClassDef)) and block[0].decorator_list:
-            start = self.starts[block[0].decorator_list[0].lineno - 1]
-        shift = block[0].col_offset - column
-        lines = self.data[start : self.stop(block[-1])].splitlines(keepends=True)
-        return b"".join(line[shift:] if line[:shift].isspace() else line for line in lines).lstrip(b" ")
 
 
 def _ifs(source: Source) -> Iterator[ast.If]:
@@ -315,6 +260,7 @@ KINDS: dict[str, Callable[[Source], Iterator[tuple[int, str, Span]]]] = {
     "enum member gone": member,
     "expression gone": expression,
     "annotation changed": annotation,
+    **FURTHER,
 }
 WHOLE = "module gone"
 DATA = ("data changed", "data gone")  # of files that are no Python
@@ -329,7 +275,7 @@ def mutants(files: dict[str, bytes], count: int, seed: int) -> list[Mutant]:
     used: set[str] = set()
     kinds = [*KINDS, WHOLE, *(DATA if others else ())]
     turn = tries = failed = 0
-    while len(found) < count and tries < count * 60:
+    while len(found) < count and tries < count * 90:
         if failed > 40:  # no file has a place for this kind
             turn, failed = turn + 1, 0
         kind = kinds[turn % len(kinds)]

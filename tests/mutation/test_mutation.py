@@ -12,9 +12,11 @@ from pruner.pipeline import run_case
 from pruner.verify import run
 from pruner.verify.rules import read_case
 from tests.mutation.equal import same
+from tests.mutation.further import FURTHER
 from tests.mutation.judge import Judge
 from tests.mutation.mutants import DATA, KINDS, Mutant, mutants
 from tests.mutation.score import judge
+from tests.mutation.source import Source
 
 CASES = sorted(path.parent for path in (Path(__file__).parents[1] / "cases").glob("*/facts.yaml"))
 SEED, PROGRAMS, EACH = 5, 20, 3
@@ -125,3 +127,42 @@ def test_of_a_mutant_alone_every_problem_is_its_own(tmp_path: Path) -> None:
     mutant = Mutant("k", "pkg/b.py", 1, "w", (("pkg/b.py", b"pass\n"), ("pkg/c.py", b"pass\n")))
     (score,) = judge(judged, [mutant], 1, judged.first(), lambda text: None)
     assert "imports" in score.caught
+
+
+MORE = """\
+class C:
+    size: int = 1
+
+    @property
+    def x(self):
+        return self._x if self.size else 0
+
+    @x.setter
+    def x(self, value):
+        self._x = value
+
+
+def f(rows, kind):
+    global COUNT
+    COUNT = [row for row in rows if row]
+    match kind:
+        case 1 if rows:
+            print(kind, rows)
+        case _:
+            raise ValueError
+    with open("x") as one:
+        print(one)
+    try:
+        print([1, 2])
+    finally:
+        print(3)
+"""
+
+
+@pytest.mark.parametrize("kind", FURTHER)
+def test_each_further_kind_makes_another_program(kind: str) -> None:
+    rows = list(FURTHER[kind](Source("m.py", MORE.encode())))
+    assert rows
+    for line, _, (start, stop, text) in rows:
+        new = MORE.encode()[:start] + text + MORE.encode()[stop:]
+        assert 0 < line <= MORE.count("\n") and not same(new, MORE.encode()), new
