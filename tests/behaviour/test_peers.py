@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import sys
 from pathlib import Path
 
@@ -66,6 +67,42 @@ def test_a_test_that_fails_in_the_output_only(tmp_path: Path) -> None:
         "test/unit/test_f.py::test_f[2]",
         "test/unit/test_g.py::test_g",
     ]
+
+
+PORT = """\
+import socket
+import time
+
+
+def test_{name}():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", {port}))
+        time.sleep({seconds})
+"""
+
+
+def test_what_a_test_takes_for_itself_is_free_for_it_on_both_trees(tmp_path: Path) -> None:
+    """A fixed port: the two runs of a file follow each other, and a file that met another one's is run again alone."""
+    up, out = checkout(tmp_path, TEXT)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for name, seconds in (("a_first", 0), ("one", 2), ("two", 1.2)):
+        text = PORT.format(name=name, port=port, seconds=seconds)
+        (up / "test" / "unit" / f"test_{name}.py").write_text(text, "utf-8")
+    found = run(up, up / "python", out, Path(sys.executable), jobs=2, work=tmp_path / "work")
+    assert found.result == "passed", found
+
+
+def test_a_port_that_is_never_free(tmp_path: Path) -> None:
+    """Run again, it fails again: equal on both trees, or a difference where the output alone takes it."""
+    up, out = checkout(tmp_path, TEXT)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        core = f"import socket\nONE = socket.socket()\nONE.bind(('127.0.0.1', {taken.getsockname()[1]}))\n{TEXT}"
+        (out / "app" / "core.py").write_text(core, "utf-8")
+        found = run(up, up / "python", out, Path(sys.executable), jobs=2, work=tmp_path / "work")
+    assert found.result == "refuted", found
 
 
 def test_a_release_without_tests_is_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,7 @@ from pruner.verify.peers.sessions import PLUGIN, Sessions
 CHECK = "peer-tests"
 FOLDERS = ("test/registered/unit", "test/unit", "tests")  # where upstream keeps tests that need no device
 LIMIT = 600.0  # seconds for one file
+TAKEN = "address already in use"
 SLOWER = 3  # times LIMIT for a file whose lines are recorded
 
 Explain = Callable[[Sequence[Difference], "Again"], Mapping[str, Reason]]
@@ -156,18 +157,40 @@ class Peers:
         return found, lines
 
     def measure(self, files: Sequence[Path], jobs: int) -> dict[str, dict[str, Outcome]]:
-        """Every file on both trees. What the first one loads from outside the tree is loaded once for the others."""
+        """Every file on both trees. What the first one loads from outside the tree is loaded once for the others.
+
+        The two runs of a file follow each other: what its tests take for themselves (a port, a path) is free for the second.
+        """
         outcomes: dict[str, dict[str, Outcome]] = {side: {} for side in self.trees}
         outcomes["upstream"].update(self.one("upstream", files[0])[0])
         loaded = self.work / "upstream" / files[0].relative_to(self.checkout).as_posix().replace("/", "-")
         with contextlib.suppress(OSError, ValueError):
             self.preloaded = list(json.loads((loaded.with_suffix("") / "loaded.json").read_text("utf-8")))
         self.close()
-        tasks = [(side, file) for file in files for side in self.trees][1:]
+        first = ("upstream", files[0])
+
+        def both(file: Path) -> list[tuple[str, dict[str, Outcome]]]:
+            return [(side, self.one(side, file)[0]) for side in self.trees if (side, file) != first]
+
         with ThreadPoolExecutor(jobs) as pool:
-            for (side, _), (found, _) in zip(tasks, pool.map(lambda task: self.one(*task), tasks), strict=True):
-                outcomes[side].update(found)
+            for rows in pool.map(both, files):
+                for side, found in rows:
+                    outcomes[side].update(found)
+        for file in files if jobs > 1 else ():
+            if self._taken(file, outcomes):  # by a test of another file: once more, alone
+                for side in self.trees:
+                    outcomes[side].update(self.one(side, file)[0])
         return outcomes
+
+    def _taken(self, file: Path, outcomes: Mapping[str, Mapping[str, Outcome]]) -> bool:
+        """Does a test of the file fail on one tree alone, since somebody else has its port?"""
+        name = file.relative_to(self.checkout).as_posix()
+        for test, row in (row for side in self.trees for row in outcomes[side].items()):
+            if test.partition("::")[0] == name and TAKEN in row.text.lower():
+                others = [outcomes[side].get(test) for side in self.trees]
+                if any(other is None or other.outcome != row.outcome for other in others):
+                    return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
