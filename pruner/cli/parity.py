@@ -92,6 +92,8 @@ def parity(
     answers, notes = Answers(reports), Screen().diagnostics
 
     def edge(path: str) -> str:
+        if not path.endswith(".py"):
+            return answers.enters(path)
         return answers.why(path).lines[-1].strip().removeprefix("-> ")
 
     summary = take(folders, upstream, output, lambda lines: judge(lines).document(), reports, notes, edge)

@@ -157,7 +157,12 @@ def tight(found: Record) -> list[str]:
     ratio = f": {found['kept by executed']} to one" if found["kept by executed"] else ""
     rows = [f"| {path} | {size:,} | {plain(edge)} |" for path, size, edge in found["largest files that never ran"]]
     head = ["", "| largest files that never ran | kept lines | kept by |", "|---|---|---|"] if rows else []
-    return [f"{said}{ratio}.", *head, *rows, ""]
+    folders = [
+        f"| {folder or '.'} | {size:,} | {ran:,} | {ratio or '-'} | {plain(edge)} |"
+        for folder, size, ran, ratio, edge in found["largest folders"]
+    ]
+    above = ["", "| largest folders | kept lines | of them ran | ratio | comes in by |", "|---|---|---|---|---|"]
+    return [f"{said}{ratio}.", *head, *rows, *(above if folders else []), *folders, ""]
 
 
 def plain(text: str) -> str:

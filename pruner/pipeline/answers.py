@@ -74,27 +74,51 @@ class Answers:
         rules = sorted({rule for root, rule in self.graph["roots"] if root == number})
         if rules:
             return Answer("root", (f"{node} is a root: rule {', '.join(rules)}",))
-        edges = self.graph["edges"]
-        out: dict[int, list[int]] = {}
-        for place in range(0, len(edges), 5):
-            out.setdefault(edges[place], []).append(place)
-        work = [i for i, text in enumerate(nodes) if text.startswith("rule:")]
-        came: dict[int, int] = dict.fromkeys(work, -1)
-        for here in work:  # grows while it is walked
-            if number in came:
-                break
-            for place in out.get(here, ()):
-                if edges[place + 1] not in came:
-                    came[edges[place + 1]] = place
-                    work.append(edges[place + 1])
+        edges, came = self.graph["edges"], self._came(frozenset({number}))
         if number not in came:
             return Answer("kept", (f"{node} is kept, but no stored path from a root leads to it",))
         lines: list[str] = []
         while came[number] >= 0:
-            kind, file, line = self._edge(came[number])
-            lines.append(f"  -> {nodes[number]}  [{kind}{f' at {file}:{line}' if line else ''}]")
+            lines.append(f"  -> {self._step(came[number])}")
             number = edges[came[number]]
         return Answer("kept", (f"{nodes[number].removeprefix('rule:')} (rule)", *reversed(lines)))
+
+    def enters(self, folder: str) -> str:
+        """The edge by which the shortest path from a root comes to code in a folder of the output; "" where none does.
+
+        A package is there for the modules in it, so the path to one of those says more.
+        """
+        prefix = f"{self.graph['root']}/" if self.graph["root"] else ""
+        inside = {
+            self._index[module]
+            for path in self.graph["lines"]
+            if path.startswith(f"{folder}/") and not path.endswith("/__init__.py")
+            if (module := module_of(path.removeprefix(prefix))) in self._index
+        }
+        came = self._came(frozenset(inside))
+        met = next((number for number in reversed(came) if number in inside), -1)  # the search ends where it meets one
+        return self._step(came[met]) if met >= 0 and came[met] >= 0 else ""
+
+    def _step(self, place: int) -> str:
+        kind, file, line = self._edge(place)
+        return f"{self.graph['nodes'][self.graph['edges'][place + 1]]}  [{kind}{f' at {file}:{line}' if line else ''}]"
+
+    def _came(self, wanted: frozenset[int]) -> dict[int, int]:
+        """node -> the edge that leads to it first, breadth first from the rules; -1 for a rule. Ends where one of ``wanted`` is met."""
+        edges = self.graph["edges"]
+        out: dict[int, list[int]] = {}
+        for place in range(0, len(edges), 5):
+            out.setdefault(edges[place], []).append(place)
+        work = [i for i, text in enumerate(self.graph["nodes"]) if text.startswith("rule:")]
+        came: dict[int, int] = dict.fromkeys(work, -1)
+        for here in work:  # grows while it is walked
+            for place in out.get(here, ()):
+                if edges[place + 1] not in came:
+                    came[edges[place + 1]] = place
+                    if edges[place + 1] in wanted:
+                        return came
+                    work.append(edges[place + 1])
+        return came
 
     def _file(self, path: str) -> Answer | None:
         """Why a file that is no module is kept: what asks for a kernel source, up to a module."""

@@ -98,6 +98,36 @@ def test_what_went_and_ran_is_no_kept_line(place: Path, capsys: pytest.CaptureFi
     assert "| pkg/idle.py | 1 | pkg.idle [read at pkg/app.py:4] |" in out
     found = json.loads(Path("out-reports/parity/summary.json").read_text())["tightness"]
     assert (found["executed lines"], found["executed lines that are kept"]) == (7, 4)
+    assert found["largest folders"] == [["pkg", 9, 4, 2.2, "pkg.app  [root]"]]
+
+
+def test_a_large_folder_is_told_in_parts(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each kept line is in one folder of the table, with the edge by which the shortest path comes in."""
+    for name in ("heavy/inner", "light"):
+        Path(f"in/pkg/{name}").mkdir(parents=True)
+        Path(f"in/pkg/{name}/__init__.py").write_text("")
+    Path("in/pkg/heavy/__init__.py").write_text("")
+    Path("in/pkg/heavy/inner/mod.py").write_text("A = 1\n" * 20)
+    Path("in/pkg/heavy/own.py").write_text(
+        "import pkg.heavy.inner.mod\n\n\ndef g():\n    return pkg.heavy.inner.mod.A\n"
+    )
+    Path("in/pkg/light/mod.py").write_text("B = 2\n")
+    Path("in/pkg/app.py").write_text(
+        "import pkg.light.mod\nfrom pkg.heavy.own import g\n\n\ndef f():\n    return g() + pkg.light.mod.B\n\n\nf()\n"
+    )
+    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
+    manifest = json.loads(Path("out/PRUNED.json").read_text())
+    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    lines = {"pkg/app.py": [1, 2, 5, 6, 9], "pkg/heavy/own.py": [1, 4, 5], "pkg/heavy/inner/mod.py": list(range(1, 21))}
+    code, out, _ = collect(capsys, left("r", row(), traces=packed(bf16_triton=zipped(trace(lines)))))
+    assert (
+        code == 0 and "| pkg/heavy/inner | 20 | 20 | 1.0 | pkg.heavy.inner.mod [read at pkg/heavy/own.py:5] |" in out
+    )
+    found = json.loads(Path("out-reports/parity/summary.json").read_text())["tightness"]
+    assert [row[:3] for row in found["largest folders"]] == [
+        ["pkg/heavy/inner", 20, 20], ["pkg", 9, 5], ["pkg/heavy", 5, 3], ["pkg/light", 1, 0],
+    ]  # fmt: skip
+    assert sum(row[1] for row in found["largest folders"]) == found["kept lines"]
 
 
 WRONG = {
