@@ -5,7 +5,7 @@ A survivor is equivalent when all that it lost are names of module level that
 * a drop rule names (losing them is licensed), or nobody can read: the file itself does not, nobody imports them, and the
   module as an object, had by an import or by a text that may name it, reaches no place where an attribute of that name
   is asked for (:mod:`tests.mutation.readers`);
-* bind nothing but a constant, a definition without effect (or a method whose name no file says), or an import that loads
+* bind nothing but a constant, a definition without effect (or a method whose name neither an attribute nor a text of any file says, nor code outside), or an import that loads
   nothing: whichever module of the tree is loaded first, what it imports is loaded already when its line is reached
   (:class:`Loading` follows every start), or the statement beside it loads the same.
 
@@ -25,6 +25,8 @@ from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 
+from pruner.model import outside
+from tests.mutation.equal import GROUPS
 from tests.mutation.files import GUARD, File
 from tests.mutation.mutants import Mutant
 from tests.mutation.readers import MEMORY, Readers
@@ -32,6 +34,7 @@ from tests.mutation.settled import FUNCTIONS, Settled, constants, stores
 
 MEMBER = ("", "")  # in the place of an import: a method of a class
 STAYS = "="  # before the target of an import of which another name stays
+DOING = (ast.Call, ast.Await, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 SETTING = frozenset({"globals", "vars", "locals", "exec", "eval", "__dict__"})
 PLAIN = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load)
 
@@ -189,7 +192,14 @@ class Proof:
             if source == MEMBER:
                 # The checks at start go without what they do not find.
                 others = [file for file in after.values() if file.module.rpartition(".")[2] != GUARD]
-                if name.startswith("__") or any(name in file.said() for file in others):
+                readers = readers or Readers(after)
+                said = name in after[module].words or readers.said.name(name)
+                said = said or any(name in outside.names(group) for group in GROUPS)
+                if (
+                    name.startswith("__")
+                    or said
+                    or any(name in file.by_attribute or name in file.texts for file in others)
+                ):
                     return ""
                 why.add("no file says the method's name")
                 continue
@@ -268,13 +278,34 @@ def removed(before: File, after: File) -> list[tuple[str, tuple[str, str] | None
             found += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
             if rest and isinstance(rest[0], ast.Expr) and isinstance(rest[0].value, ast.Constant):
                 rest.pop(0)
-        elif isinstance(node, FUNCTIONS):
-            found.append((node.name, None))
-            if any(ast.unparse(d).partition("(")[0] not in MEMORY for d in node.decorator_list):
-                found[-1] = (node.name, ("?", node.name))  # what a decorator does is not known: only a rule licenses it
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            # What a decorator, a default or a base class does is not known: only a rule licenses it.
+            found.append((node.name, None if _quiet(node) else ("?", node.name)))
         else:
             return None
     return None if rest else found
+
+
+def _quiet(node: ast.stmt) -> bool:
+    """Does a definition do nothing but bind its name?"""
+    if isinstance(node, FUNCTIONS):
+        notes = [part for part in ast.walk(node.args) if isinstance(part, DOING)] + [
+            part for part in ast.walk(node.returns or ast.Pass()) if isinstance(part, DOING)
+        ]
+        return not notes and all(ast.unparse(d).partition("(")[0] in MEMORY for d in node.decorator_list)
+    if isinstance(node, ast.ClassDef):
+        parts = (part for part in node.body if not (isinstance(part, FUNCTIONS) and part.name == "__init_subclass__"))
+        return not (node.bases or node.keywords or node.decorator_list) and all(map(_quiet, parts))
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        plain = node.value is None or all(isinstance(part, PLAIN) for part in ast.walk(node.value))
+        noted = node.annotation if isinstance(node, ast.AnnAssign) else ast.Pass()
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        return (
+            plain
+            and all(isinstance(t, ast.Name) for t in targets)
+            and not any(isinstance(part, DOING) for part in ast.walk(noted))
+        )
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _listed(node: ast.stmt) -> list[str] | None:

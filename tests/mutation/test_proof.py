@@ -118,16 +118,16 @@ def test_what_a_rule_names(tmp_path: Path) -> None:
     assert reason(tmp_path, FILES, "used.py", changed) == ""
 
 
-CLASS = "class A:\n    def run(self):\n        return 1\n\n    def stop(self):\n        return 2\n"
+CLASS = "class A:\n    def run(self):\n        return 1\n\n    def halted_here(self):\n        return 2\n"
 
 
 def test_a_method_and_a_constant(tmp_path: Path) -> None:
     files = FILES | {"m.py": f"LIMIT = 3\n\n\n{CLASS}"}
-    without = CLASS.partition("\n    def stop")[0]
+    without = CLASS.partition("\n    def halted_here")[0]
     assert "no file says" in reason(tmp_path, files, "m.py", f"LIMIT = 3\n\n\n{without}")
     assert reason(tmp_path, files, "m.py", f"3\n\n\n{CLASS}") == "nobody can read it"
-    assert reason(tmp_path, files, "m.py", "LIMIT = 3\n") == ""
-    files["z.py"] = "def f(x):\n    return x.stop()\n"
+    assert reason(tmp_path, files, "m.py", "LIMIT = 3\n") == "nobody can read it"
+    files["z.py"] = "def f(x):\n    return x.halted_here()\n"
     assert reason(tmp_path, files, "m.py", f"LIMIT = 3\n\n\n{without}") == ""
     files["z.py"] = "from m import LIMIT\n"
     assert reason(tmp_path, files, "m.py", CLASS) == ""
@@ -339,3 +339,42 @@ def test_the_statement_beside_it(tmp_path: Path) -> None:
 def test_a_text_in_an_annotation_names_what_the_file_has(tmp_path: Path) -> None:
     files = FILES | {"app.py": FILES["app.py"] + "\n\ndef g(x: 'list[other]'):\n    return x\n"}
     assert reason(tmp_path, files, "app.py", files["app.py"].replace("from used import other\n", "", 1)) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "class Spare:\n    '''None asks.'''\n\n    size: int = 3\n\n    def run(self, x=1):\n        return x\n",
+            True,
+        ),
+        ("def spare(x=3, *, y: int = 2):\n    return x\n", True),
+        ("class Spare(Base):\n    pass\n", False),  # the base may register it
+        ("class Spare(metaclass=Base):\n    pass\n", False),
+        ("@mark\nclass Spare:\n    pass\n", False),
+        ("class Spare:\n    print()\n", False),
+        ("class Spare:\n    size: mark() = 3\n", False),
+        ("class Spare:\n    @mark\n    def run(self):\n        return 1\n", False),
+        ("def spare(x=mark()):\n    return x\n", False),
+        ("def spare(x) -> mark():\n    return x\n", False),
+    ],
+)
+def test_a_definition_that_nobody_reads(text: str, shown: bool, tmp_path: Path) -> None:
+    head = "from used import other as Base, other as mark\n\n\n"
+    files = FILES | {"m.py": f"{head}{text}\n\nprint(Base, mark)\n"}
+    found = reason(tmp_path, files, "m.py", f"{head}print(Base, mark)\n")
+    assert found == ("nobody can read it" if shown else "")
+
+
+def test_a_function_of_the_same_name_is_not_the_method(tmp_path: Path) -> None:
+    text = "class C:\n    def halted_here(self):\n        return 1\n\n    x = 1\n"
+    without = "class C:\n    pass\n    x = 1\n"
+    files = FILES | {"m.py": text, "z.py": "def halted_here():\n    pass\n\n\nhalted_here()\n"}
+    assert "no file says" in reason(tmp_path, files, "m.py", without)
+    assert (
+        reason(tmp_path, files | {"y.py": "def f(x):\n    return getattr(x, f'halted_{x}')\n"}, "m.py", without) == ""
+    )
+    own = text.replace("x = 1", "x = halted_here")  # in the class itself
+    assert reason(tmp_path, files | {"m.py": own}, "m.py", without.replace("x = 1", "x = halted_here")) == ""
+    stop = text.replace("halted_here", "stop")  # code outside asks objects for it
+    assert reason(tmp_path, files | {"m.py": stop}, "m.py", without) == ""
