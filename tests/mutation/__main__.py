@@ -53,7 +53,7 @@ def main() -> int:
     say(f"{len(chosen)} mutants")
     scores = judge(judged, chosen, options.batch, clean, say)
     if any(not score.caught for score in scores):
-        proof = Proof(options.output, [text for _, text in stated.drops], stated.facts)
+        proof = Proof(options.output, [text for _, text in stated.drops], stated.facts, stated.device)
         for score in scores:
             score.equal = "" if score.caught else proof.reason(score.mutant)
     equal = sum(bool(score.equal) for score in scores)

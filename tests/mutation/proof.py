@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
@@ -103,12 +104,16 @@ def beside(before: File, after: File, target: str, symbol: str) -> bool:
 
 
 class Proof:
-    """Judges survivors of one output. ``drops`` are the targets of drop rules, ``facts`` what subjects are."""
+    """Judges survivors of one output. ``drops`` are the targets of drop rules, ``facts`` what subjects are, ``device`` which hold only where a device is."""
 
     def __init__(
-        self, output: Path, drops: Sequence[str], facts: Mapping[str, tuple[object, ...]] = MappingProxyType({})
+        self,
+        output: Path,
+        drops: Sequence[str],
+        facts: Mapping[str, tuple[object, ...]] = MappingProxyType({}),
+        device: AbstractSet[str] = frozenset(),
     ) -> None:
-        self.output, self.drops, self.facts = output, drops, facts
+        self.output, self.drops, self.facts, self.device = output, drops, facts, device
         self.files: dict[str, File] = {}
         for path in sorted(output.rglob("*.py")):
             module, package = self._module(path.relative_to(output).as_posix())
@@ -130,15 +135,20 @@ class Proof:
             if name and said is not None and stores(file.tree, bound) == 0 and len(file.sources(bound)) == 1:
                 calls[bound] = said
         flags: dict[str, bool] = {}
+        early: set[str] = set()  # flags that every host knows
+        everywhere = {s.rpartition(".")[2] for s in self.facts} - {s.rpartition(".")[2] for s in self.device}
         for node in file.tree.body:
             value = node.value if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
             if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and not value.args:
                 name = node.targets[0]  # type: ignore[union-attr]
                 if value.func.id in calls and isinstance(name, ast.Name) and stores(file.tree, name.id) == 1:
                     flags[name.id] = calls[value.func.id]
+                    if {f"{symbol}()" for _, symbol in file.sources(value.func.id)} <= everywhere:
+                        early.add(name.id)
         known = constants(file.tree).items() if unset else ()
         flags |= {name: bool(value) for name, value in known if self._unset(file, name)}
-        return ast.dump(Settled(flags, calls).visit(ast.parse(ast.unparse(file.tree))))
+        early |= {name for name, _ in known if name in flags}
+        return ast.dump(Settled(flags, calls, frozenset(early)).visit(ast.parse(ast.unparse(file.tree))))
 
     def _unset(self, file: File, name: str) -> bool:
         """Does nothing store into the module's variable: no attribute, no text or keyword of its name?"""

@@ -43,15 +43,23 @@ def constants(tree: ast.Module) -> dict[str, object]:
 class Settled(ast.NodeTransformer):
     """Operands of ``and`` and ``or`` that known flags and calls make idle go, and tests of such a flag that do nothing.
 
-    In functions alone: modules are loaded on hosts without a device, too.
+    In functions alone: modules are loaded on hosts without a device, too. What such a flag of ``early`` tests, which is known
+    on every host, goes from bodies as well: what never runs there binds nothing.
     """
 
-    def __init__(self, flags: Mapping[str, bool], calls: Mapping[str, bool] = MappingProxyType({})) -> None:
-        self.flags, self.calls = flags, calls
+    def __init__(
+        self,
+        flags: Mapping[str, bool],
+        calls: Mapping[str, bool] = MappingProxyType({}),
+        early: frozenset[str] = frozenset(),
+    ) -> None:
+        self.flags, self.calls, self.early = flags, calls, early
         self.depth = 0
 
     def known(self, node: ast.expr) -> bool | None:
-        """What the flag or call is."""
+        """What the flag or call is, or the constant that stands for one."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            return node.value
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not (node.args or node.keywords):
             return self.calls.get(node.func.id) if self.depth else None
         return self.flags.get(node.id) if isinstance(node, ast.Name) else None
@@ -117,8 +125,11 @@ class Settled(ast.NodeTransformer):
             return node
         if all(isinstance(part, ast.Pass) for part in (*node.body, *node.orelse)):
             return None
-        if not self.depth:
+        name = node.test.id if isinstance(node.test, ast.Name) else ""
+        if not self.depth and not (name in self.early or isinstance(node.test, ast.Constant)):
             return node
+        if not self.depth and known is False and not node.orelse:
+            return ast.Pass()
         return [*node.body] if known else [*node.orelse] or [ast.Pass()]
 
 

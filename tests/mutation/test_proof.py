@@ -26,7 +26,7 @@ def reason(folder: Path, files: dict[str, str], path: str, text: str, drops: tup
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content)
-    return Proof(folder, drops, FACTS).reason(Mutant("k", path, 1, "w", ((path, text.encode()),)))
+    return Proof(folder, drops, FACTS, {"plat.is_cuda()"}).reason(Mutant("k", path, 1, "w", ((path, text.encode()),)))
 
 
 def test_an_import_that_nobody_reads_and_that_loads_nothing(tmp_path: Path) -> None:
@@ -378,3 +378,41 @@ def test_a_function_of_the_same_name_is_not_the_method(tmp_path: Path) -> None:
     assert reason(tmp_path, files | {"m.py": own}, "m.py", without.replace("x = 1", "x = halted_here")) == ""
     stop = text.replace("halted_here", "stop")  # code outside asks objects for it
     assert reason(tmp_path, files | {"m.py": stop}, "m.py", without) == ""
+
+
+LOADED = """from plat import is_cuda, is_hip
+
+_is_cuda = is_cuda()
+_is_hip = is_hip()
+if _is_hip:
+    try:
+        import rocm
+    except ImportError:
+        rocm = None
+if not _is_cuda:
+    print()
+if False:
+    import never
+if _is_cuda:
+    import near
+else:
+    import far
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("    try:\n        import rocm\n    except ImportError:\n        rocm = None\n", "    import rocm\n", True),
+        ("if _is_hip:\n    try:\n        import rocm\n    except ImportError:\n        rocm = None\n", "", True),
+        ("    import never\n", "    pass\n", True),
+        ("if False:", "if True:", False),
+        ("if _is_hip:\n    try:", "if 1:\n    try:", False),
+        ("if _is_cuda:\n    import near\nelse:\n    import far\n", "import near\n", False),  # no device: the other side
+        ("if not _is_cuda:\n    print()\n", "", False),
+    ],
+)
+def test_what_every_host_knows_when_it_loads_a_module(before: str, after: str, shown: bool, tmp_path: Path) -> None:
+    assert before in LOADED
+    found = reason(tmp_path, FILES | {"m.py": LOADED}, "m.py", LOADED.replace(before, after, 1))
+    assert found == ("a fact settles what differs" if shown else "")
