@@ -15,7 +15,7 @@ PURE_NAMES = frozenset(
     "importlib.util.find_spec importlib.metadata.version shutil.which pathlib.Path threading.Lock threading.RLock "
     "threading.Event threading.local contextvars.ContextVar string.Template time.time time.perf_counter time.monotonic "
     # torch.cuda.get_device_capability and its like are not here: they start CUDA in the process.
-    "torch.device torch.finfo torch.iinfo torch.tensor torch.cuda.is_available torch.cuda.device_count "
+    "torch.device torch.finfo torch.iinfo torch.cuda.is_available torch.cuda.device_count "
     "torch.get_default_dtype torch.Size torch.compile "
     "packaging.version.parse packaging.version.Version version.parse zoneinfo.ZoneInfo uuid.UUID decimal.Decimal".split()
 )
@@ -35,7 +35,7 @@ CALLING = frozenset("map filter functools.reduce".split())
 CHANGING = tuple(
     "functools.update_wrapper operator.setitem operator.delitem operator.iadd operator.iand operator.ic operator.if "
     "operator.il operator.im operator.io operator.ip operator.ir operator.isub operator.itr operator.ix operator.__i operator.methodcaller weakref.finalize "
-    "numpy.random. numpy.put numpy.copyto numpy.save numpy.set numpy.place numpy.fill_diagonal numpy.testing. "
+    "numpy.random. numpy.put numpy.copyto numpy.save numpy.set numpy.place numpy.fill_diagonal numpy.testing. numpy.memmap numpy.lib.format enum.global_enum "
     "torch.jit.save torch.jit.set torch.jit.enable torch.jit.fork torch.jit.wait types.new_class "
     "operator.call abc.update_abstractmethods collections.abc.MutableMapping re.purge copy.copyreg".split()
 )

@@ -6,17 +6,20 @@ import pytest
 
 from tests.verify.wrong import Case
 
-HEAD = "import abc\nimport operator\nimport types\n\nimport numpy\nimport torch\nfrom plat import is_hip\n\n\n"
+HEAD = "import abc\nimport enum\nimport operator\nimport types\n\nimport numpy\nimport torch\nfrom plat import is_hip\n\n\n"
 EFFECTS = [
     "torch.cuda.get_device_capability()",  # these start CUDA in the process: memory of the card, no fork from then on
     "torch.cuda.get_device_name()",
     "torch.cuda.get_device_properties(0)",
     "torch.cuda.current_device()",
+    "torch.tensor([1], device=x)",
     "torch.jit.set_fusion_strategy([])",
     "torch.jit.save(x, 'file')",
     "numpy.seterr(all='raise')",
     "numpy.set_printoptions(precision=3)",
     "numpy.place(x, x > 0, [1])",
+    "numpy.memmap(x, mode='w+', shape=3)",
+    "enum.global_enum(x)",
     "operator.call(x)",
     "types.new_class('C', (), {}, x)",
     "abc.update_abstractmethods(x)",
