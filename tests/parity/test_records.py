@@ -120,9 +120,7 @@ def test_a_large_folder_is_told_in_parts(place: Path, capsys: pytest.CaptureFixt
     Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
     lines = {"pkg/app.py": [1, 2, 5, 6, 9], "pkg/heavy/own.py": [1, 4, 5], "pkg/heavy/inner/mod.py": list(range(1, 21))}
     code, out, _ = collect(capsys, left("r", row(), traces=packed(bf16_triton=zipped(trace(lines)))))
-    assert (
-        code == 0 and "| pkg/heavy/inner | 20 | 20 | 1.0 | pkg.heavy.inner.mod [read at pkg/heavy/own.py:5] |" in out
-    )
+    assert code == 0 and "| pkg/heavy/inner | 20 | 20 | 1.0 | pkg.heavy.inner.mod [read at pkg/heavy/own.py:5] |" in out
     found = json.loads(Path("out-reports/parity/summary.json").read_text())["tightness"]
     assert [row[:3] for row in found["largest folders"]] == [
         ["pkg/heavy/inner", 20, 20], ["pkg", 9, 5], ["pkg/heavy", 5, 3], ["pkg/light", 1, 0],
