@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -101,6 +101,7 @@ class Marker:
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self.exposed: set[str] = set()  # modules, and definitions (module:name), that outsiders use
+        self._offered: set[int] = set()  # items that outsiders have, by their id
         self.held = Held(self)
         self.gone = Gone(self)
         self.loaded = Loaded(self)
@@ -389,12 +390,39 @@ class Marker:
             else:
                 self._waiting.setdefault(name, []).append((module, item, method))
 
-    def all_methods(self, module: str, item: Item) -> None:
+    def all_methods(self, module: str, item: Item, private: bool = True) -> None:
         """Code lists the members of the class: whatever of it waits for its name lives."""
         for method in item.methods:
-            if not method.live and not method.dropped and item.walked:
+            if not method.live and not method.dropped and item.walked and (private or method.stmt[3][0] != "_"):
                 self._waiting[method.stmt[3]].remove((module, item, method))
                 self._live_method(module, item, method, (f"{module}:{item.names[0]}", method.stmt[1]), "method")
+
+    def offer(self, module: str, root: str, path: tuple[str, ...] = ()) -> None:
+        """Outsiders have what the chain is: of a class they call what is public, of those above it as well.
+
+        ``Thing = _Thing`` and ``thing = Thing()`` are looked through.
+        """
+        symbol, rest = self.world.follow(module, root, path)
+        if symbol.kind != "binding" or any(step[0] == "." for step in rest):
+            return
+        state = self.state(symbol.module)
+        for item in state.names.get(symbol.name, ()) if state is not None else ():
+            if id(item) in self._offered:
+                continue
+            self._offered.add(id(item))
+            if item.kind == "class":
+                item.api = True
+                if item.walked:
+                    self.all_methods(symbol.module, item, private=False)
+                for base in item.stmt[5]:
+                    while base[0] == "o" and base[1]:
+                        base = base[1][0]  # Base[Row]
+                    if base[0] == "n":
+                        self.offer(symbol.module, base[1], base[2])
+            elif item.stmt[0] == "=":
+                value = item.stmt[4][1] if item.stmt[4][0] == "k" else item.stmt[4]
+                if value[0] == "n":
+                    self.offer(symbol.module, value[1], value[2])
 
     def _special(self, module: str, item: Item, method: Method) -> bool:
         name = method.stmt[3]
@@ -588,6 +616,8 @@ class Marker:
                 taken.add(chain)
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
+        if not self.exposed.isdisjoint((node, module)):
+            self._give_out(module, node, unit)
         watched = [c for c in remains.chains if c[1] in _WATCHED or not _WATCHED_STEPS.isdisjoint(c[2])]
         run = evaluated.runs(self, module, watched)
         for stmt, index, status in unit.imports:  # code that is run here sees what the function imports
@@ -693,10 +723,29 @@ class Marker:
             if target != module:
                 self._walk_path(target, path[1:], node, pos)
 
+    def _give_out(self, module: str, node: str, unit: Unit) -> None:
+        """``def api(): return Thing``: a definition that outsiders use has a class as a plain value; ``Thing(1)`` makes an object of its own."""
+        made = Counter(call[1] for call in unit.remains.calls if call[0] == "k")
+        summary = self.out.states[module].summary
+        for chain in Counter(unit.remains.chains) - made:
+            tag, root, path = chain
+            if any(step[0] != "." for step in path):
+                continue
+            if tag == "n":
+                self.offer(module, root, path)
+            for s, index in summary.inner_imports.get(root, ()) if tag == "v" else ():
+                target, name = self.table.import_target(summary, s, index)
+                steps = (f".{name}", *path) if name else path  # `from m import Thing`, `import m` and m.Thing
+                if steps:
+                    self.offer(target, steps[0][1:], steps[1:])
+
     def _hand_on(self, module: str, node: str, pos: int) -> None:
         """A definition has a module as a plain value: ``def api(): return ops`` gives it to outsiders, who ask for what they like."""
         if not self.exposed.isdisjoint((node, node.partition(":")[0])):
             self.escape(module, node, pos, private=False)
+            state = self.state(module)
+            for name in [name for name in (state.names if state is not None else ()) if not name.startswith("_")]:
+                self.offer(module, name)
         self.held.hold(module, node, pos)
 
     def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
@@ -783,6 +832,8 @@ class Marker:
             self.need(target, name, node, "lazy import", s[1])
         self._loads.setdefault(module, set()).update(self.targets(summary, alias_of(s, index)))
         if loose or s[-1][index] == "n":  # nobody follows the name: what it stands for is a value
+            if not self.exposed.isdisjoint((node, module)):
+                self.offer(target, name)
             for found in self.world.modules_behind(self.world.attribute(target, name if name != "*" else "")):
                 self._hand_on(found, node, s[1])
 

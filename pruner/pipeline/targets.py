@@ -237,7 +237,8 @@ def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
 
 
 def _expose_named(marker: Marker, module: str, name: str, node: str, seen: set[str]) -> None:
-    """Outsiders use what the module has under this name, a module perhaps."""
+    """Outsiders use what the module has under this name, a module or a class perhaps."""
+    marker.offer(module, name)
     for inner in marker.world.modules_behind(marker.world.attribute(module, name)):
         _expose(marker, inner, node, seen)
 

@@ -2,13 +2,16 @@
 
 ``from . import ops`` in the ``__init__.py`` of a root gives outsiders ``pkg.ops.f``; so does ``__all__ = ["ops"]``,
 with which ``from pkg import *`` loads the submodule. What a root's file uses as a plain value goes to outsiders as well: by a
-call, in a table, under a second name.
+call, in a table, under a second name. Of a class that they have by its name they call the public methods.
 
 Blind to modules that other modules' functions give to a root's, and to what a single definition that is a root gives.
 """
 
 from __future__ import annotations
 
+import ast
+
+from pruner.verify.classes import Classes
 from pruner.verify.output import Output
 from pruner.verify.ruled import Row
 from pruner.verify.world import World, literal_all
@@ -32,6 +35,26 @@ def exposed(world: World) -> dict[str, list[tuple[str, Row]]]:
                 found[inner] = [(verb, (row[0], inner))]
                 work.append((inner, "", verb, row))
     return found
+
+
+def offered(world: World, classes: Classes, found: dict[str, list[tuple[str, Row]]]) -> dict[tuple[str, str], Row]:
+    """Classes that outsiders have by a public name of a root or keep, with those above them: (module, class) -> the rule row."""
+    have: dict[tuple[str, str], Row] = {}
+    for module in world.tree.modules:
+        for _, (rule, text) in (*world.ruled.wants(module), *found.get(module, ())):
+            _, colon, named = text.partition(":")
+            names = world.names(module)
+            if "*" in named or names is None:
+                continue
+            own = {name for name in names.bindings if not name.startswith("_")} - {row.bound for row in names.imports}
+            for name in [named.partition(".")[0]] if colon else sorted(own | _public(world, module)):
+                symbol = world.resolve(module, name)
+                if not isinstance(world.definition(symbol), ast.ClassDef) or symbol is None:
+                    continue
+                if not world.ruled.drops_symbol(symbol[1], symbol[2]):
+                    for _, home, above in classes.ancestors(symbol)[0]:
+                        have.setdefault((home, above), (rule, text))
+    return have
 
 
 def handed_on(world: World, output: Output, found: dict[str, list[tuple[str, Row]]]) -> None:

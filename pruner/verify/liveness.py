@@ -21,7 +21,7 @@ from pruner.model import outside
 from pruner.verify.claims import Claim
 from pruner.verify.classes import ENUMS, Classes
 from pruner.verify.dynamic import Dynamic
-from pruner.verify.exposed import exposed, handed_on
+from pruner.verify.exposed import exposed, handed_on, offered
 from pruner.verify.getters import Getters, Telling
 from pruner.verify.held import Held
 from pruner.verify.imports import Imports
@@ -45,8 +45,9 @@ class Liveness:
         self.imports = imports
         self.dynamic = dynamic
         self.exposed = exposed(world)
-        handed_on(world, output, self.exposed)
         self.classes = Classes(world)
+        self.offered = offered(world, self.classes, self.exposed)
+        handed_on(world, output, self.exposed)
         self.getters = Getters(output)
         self.listed = Listed(output, self.classes)
         self.asked_for = protocol_members(output)  # members of checked protocols -> where
@@ -274,6 +275,8 @@ class Liveness:
         if self.world.ruled.drops_symbol(module, name):
             self.licences["named by a drop rule"] += 1
             return ""
+        if claim.function and not short.startswith("_") and (module, owner) in self.offered:
+            return "may be called by outsiders, who have the class: {1!r} ({0})".format(*self.offered[module, owner])
         if claim.handed:
             return f"is handed to {claim.handed}, which may call it"
         if claim.kind == "field":

@@ -106,3 +106,78 @@ def test_what_a_star_loads(use: str, exports: str, tmp_path: Path) -> None:
     case = Case(tmp_path, files, rules)
     assert not (case.out / "pkg/bound.py").exists()
     assert case.judged({"mid.py": "", "pkg/leaf.py": None, "pkg/__init__.py": None})
+
+
+THING = """from plat import is_hip
+
+
+class Base:
+    def __class_getitem__(cls, of):
+        return cls
+
+    def inherited(self):
+        return 5
+
+
+class Thing(Base):
+    def go(self):
+        return 2
+
+    @staticmethod
+    def made():
+        return Thing()
+
+    def _own(self):
+        return 3
+
+
+class Row(Base[int]):
+    def rows(self):
+        return 4
+
+
+thing = Thing()
+
+if is_hip():
+    only_hip = 2
+"""
+HAVE = {  # pkg/__init__.py, the roots, and how outsiders come by the class
+    "a root that imports it": ("from pkg.thing import Row, Thing\n", "[pkg]", "pkg"),
+    "its own module": ("", "['pkg.thing']", "pkg.thing"),
+    "a definition": ("", "['pkg.thing:Thing', 'pkg.thing:Row']", "pkg.thing"),
+    "a definition that is imported": ("from pkg.thing import Row, Thing\n", "['pkg:Thing', 'pkg:Row']", "pkg"),
+    "a star": ("from pkg.thing import *\n", "[pkg]", "pkg"),
+    "__all__": ("from pkg.thing import Row, Thing\n\n__all__ = ['Row', 'Thing']\n", "[pkg]", "pkg"),
+    "a module": ("from pkg import thing\n", "[pkg]", "pkg.thing"),
+}
+GIVEN = {  # the checks do not ask for these
+    "a second name": ("from pkg.thing import Row as _Row, Thing as _Thing\n\nRow, Thing = _Row, _Thing\n", "[pkg]", "pkg"),
+    "a second name each": ("from pkg import thing as _t\n\nRow = _t.Row\nThing = _t.Thing\n", "[pkg]", "pkg"),
+    "an object": ("from pkg.thing import Row as _Row, thing\n\nrow = _Row()\n", "[pkg]", "type('', (), {'Thing': type(pkg.thing), 'Row': type(pkg.row)})"),
+    "a class above it": ("from pkg.thing import Row as _Row, Thing as _Thing\n\n\nclass Thing(_Thing):\n    pass\n\n\nclass Row(_Row):\n    pass\n", "[pkg]", "pkg"),
+    "a table": ("from pkg.thing import Row as _Row, Thing as _Thing\n\nT = {'Row': _Row, 'Thing': _Thing}\n", "[pkg]", "type('', (), pkg.T)"),
+    "a call": ("def get(name):\n    from pkg.thing import Row, Thing\n\n    return Row if name == 'Row' else Thing\n", "['pkg:get']", "type('', (), {n: pkg.get(n) for n in ('Row', 'Thing')})"),
+    "a module that is handed on": ("from pkg import thing as _thing\n\n\ndef get():\n    return _thing\n", "[pkg]", "pkg.get()"),
+    "__getattr__": ("def __getattr__(name):\n    if name == 'Row':\n        from pkg.thing import Row as found\n    else:\n        from pkg.thing import Thing as found\n    return found\n", "[pkg]", "pkg"),
+}  # fmt: skip
+ASKED = "m.Thing().go(), m.Thing().inherited(), type(m.Thing.made()).__name__, m.Row().rows(), m.Row().inherited()"
+
+
+@pytest.mark.parametrize("name", HAVE | GIVEN)
+def test_methods_of_a_class_that_outsiders_have(name: str, tmp_path: Path) -> None:
+    """``Thing().go()`` is in no file of the tree: the methods went, and no check missed them."""
+    init, roots, have = (HAVE | GIVEN)[name]
+    files, rules = {"pkg/__init__.py": init, "pkg/thing.py": THING}, ROOTS.format(roots=roots)
+    pruned = prune(files, rules=rules)
+    assert (
+        same_behaviour(pruned, f"import pkg, pkg.thing; m = {have}; RESULT = {ASKED}")["result"]
+        == "(2, 5, 'Thing', 4, 5)"
+    )
+    assert "_own" not in pruned["pkg/thing.py"]
+    case = Case(tmp_path, files, rules)
+    for gone in (
+        "    def go(self):\n        return 2\n\n",
+        "    def inherited(self):\n        return 5\n",
+        "    def rows(self):\n        return 4\n",
+    ):
+        assert name in GIVEN or "fold" in case.wrong("pkg/thing.py", gone, "" if "go" in gone else "    pass\n")
