@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from pruner.fold.forms import Refused, Taken, call, firm, first, keys, method, parts, starred, written
+from pruner.fold.forms import Refused, Taken, call, copied, firm, first, keys, method, parts, starred, written
 from pruner.model.ir import Expr, Stmt, constants
 
 MAPPINGS = frozenset(("dict", "collections.OrderedDict", "typing.OrderedDict", "collections.defaultdict"))
@@ -182,12 +182,14 @@ class Entries:
 
     def counted(self, e: Expr, pos: int, every: bool = False) -> list[Refused]:
         """The entries that go of a list or tuple whose places count here; with ``every`` of any table."""
-        if e[0] not in ("n", "v", "b"):
+        inner = copied(e)
+        every = every or inner is not e
+        if inner[0] not in ("n", "v", "b"):
             return []
-        table = self.canonical(e)
+        table, values = self.source(inner)
         if table not in self.tables:
             return []
-        values = [value for value in self.source(e)[1] if every or (value[0] == "t" and value[1] in ("t", "l"))]
+        values = [value for value in values if every or (value[0] == "t" and value[1] in ("t", "l"))]
         gone = {key: self.rule(table, key) for value in values for key in keys(value) if self.rule(table, key)}
         return [Refused(pos, rule, f"{table}[{key}]", _COUNTED, _OTHERWISE) for key, rule in gone.items()]
 

@@ -71,6 +71,25 @@ def first(e: Expr) -> Expr | None:
     return e[2][0] if e[0] == "t" and len(e[2]) == 2 and not any(starred(p) for p in e[2]) else None
 
 
+_COPIES = frozenset(["list", "tuple", "sorted", "set", "frozenset", "dict", "reversed", "iter"])
+_VIEWS = ((".keys", "()"), (".values", "()"), (".items", "()"), (".copy", "()"))
+
+
+def copied(e: Expr) -> Expr:
+    """What has as many items as the expression: ``list(T)``, ``[*T]``, ``T.values()``, ``n := T``."""
+    while True:
+        if e[0] == ":=":
+            e = e[2]
+        elif e[0] == "k" and e[1][0] == "n" and e[1][1] in _COPIES and not e[1][2] and len(e[2]) == 1:
+            e = e[2][0]
+        elif e[0] == "t" and len(e[2]) == 1 and e[2][0][0] == "o" and e[2][0][2:] in (("*",), ("**",)):
+            e = e[2][0][1][0]
+        elif e[0] in ("n", "v", "b") and e[2][-2:] in _VIEWS:
+            e = (e[0], e[1], e[2][:-2])
+        else:
+            return e
+
+
 def starred(e: Expr) -> bool:
     return e[0] == "o" and e[2:] == ("*",)
 

@@ -566,6 +566,17 @@ class Walker:
         depth = self.local.stack.index(scope) if scope is not None else len(self.names) - 1
         return ".".join([self.module, *self.names[: depth + 1], root]) + "".join(path)
 
+    def origin(self, chain: Expr) -> Target | None:
+        """(module, root, path) of a global or of what an import in a function brings; None where it is neither."""
+        tag, root, path = chain
+        if tag == "n":
+            return self.module, root, path
+        scope = self.local.find(root, tag == "b")
+        if scope is None or root not in scope.imports:
+            return None
+        module, name, inner = scope.imports[root]
+        return module, name, inner + path
+
     def counted(self, s: Stmt) -> None:
         """``a, b = T``: the entries of T are counted."""
         if self.entries is not None and s[5] == "*" and len(s[3]) > 1:

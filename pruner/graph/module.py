@@ -17,7 +17,6 @@ from pruner.fold.forms import Refused, firm
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph.drops import Drops
 from pruner.graph.effects import PURE_BASES, PURE_CALLS, callee, decorated, plain_class, registry_tables
-from pruner.graph.symbols import UNKNOWN
 from pruner.model.ir import EMPTY, Expr, Stmt, constants, imports_in
 from pruner.scan.summary import Summary
 
@@ -421,11 +420,19 @@ def entries_of(walker: Walker, world: ProgramWorld, drops: Drops) -> Entries | N
         return None
 
     def source(e: Expr) -> tuple[str, list[Expr]]:
-        symbol, rest = world.follow(walker.module, e[1], e[2]) if e[0] == "n" else (UNKNOWN, ())
-        if symbol.kind != "binding" or rest:
-            return "", []
-        stores = [s for s in world.stores(symbol.module, symbol.name) if s.kind == "value" and s.stmt[0] == "="]
-        return symbol.text, [s.stmt[4] for s in stores]
+        found: Any = walker.origin(e)
+        seen: set[str] = set()
+        while found is not None:
+            symbol, rest = world.follow(*found)
+            if symbol.kind != "binding" or rest or symbol.text in seen:
+                return "", []
+            seen.add(symbol.text)
+            stores = [s for s in world.stores(symbol.module, symbol.name) if s.kind == "value" and s.stmt[0] == "="]
+            value = stores[0].stmt[4] if len(stores) == 1 else EMPTY
+            if value[0] != "n" or symbol.text in drops.entries:
+                return symbol.text, [s.stmt[4] for s in stores]
+            found = symbol.module, value[1], value[2]  # KINDS = tables.KINDS
+        return "", []
 
     return Entries(drops.entries, drops.entry, walker.table_of, source)
 

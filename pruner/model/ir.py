@@ -22,7 +22,7 @@ Expressions
     ``("u", e)``                   read, but never folded
     ``("o", es)``                  any other operation on these operands; one that tables are written with is told, and
                                    stays apart from an operation around it: ``"+"``, ``"|"`` and ``"*"`` of a display, ``"**"`` of anything else,
-                                   ``"+="`` (of anything), ``"[:"`` a slice, ``"[]"`` an entry of a dictionary that is written there, ``"["`` a ``Literal`` with its choices (``"['"`` in a text),
+                                   ``"+="`` (of anything), ``"[:"`` a slice or a place in a copy (``list(T)[0]``), ``"[]"`` an entry of a dictionary that is written there, ``"["`` a ``Literal`` with its choices (``"['"`` in a text),
                                    ``":name"`` the annotation of a parameter that holds a ``Literal``
 
 A path is a tuple of strings: ``".attr"`` or ``"(args)"`` with constant arguments as ``repr`` gives them.

@@ -319,9 +319,11 @@ class Lowering:
         if base[0] == "d":
             return ("o", (base, index), "[]")
         whole = self.opaque([base, index])
-        return ("o", whole[1], "[:") if isinstance(node.slice, ast.Slice) and whole[1] else whole
+        copied = base[0] == "k" and base[1][0] == "n" and base[1][1] in _COPIES and not base[1][2]  # list(T)[0]
+        return ("o", whole[1], "[:") if whole[1] and (copied or isinstance(node.slice, ast.Slice)) else whole
 
 
+_COPIES = frozenset(["list", "tuple", "sorted"])
 _BINDING = re.compile(rb":=|yield|nonlocal")
 
 

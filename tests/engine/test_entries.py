@@ -702,6 +702,24 @@ COUNTED = {
     "the first one of a dictionary": "T = {'hip': 1, 'cuda': 2}\n\n\ndef f():\n    return next(iter(T))\n",
     "arguments": "T = ['hip', 'cuda']\n\n\ndef g(a, b):\n    return b\n\n\ndef f():\n    return g(*T)\n",
 }
+COUNTED |= {
+    f"{what} of a copy": f"T = {{'hip': 1, 'cuda': 2}}\n\n\ndef f(n=0):\n    return {what}\n"
+    for what in (
+        "list(T)[0]", "sorted(T)[n]", "tuple(T)[:1]", "list(T.values())[-1]", "len(set(T))", "len(T.keys())", "len([*T])", "len(n := T)",
+        "len(list(T.items()))", "list(enumerate(sorted(T)))", "next(iter(T.values()))",
+    )
+}  # fmt: skip
+ELSEWHERE = {  # how the table of another module is come by; its name
+    "import": ("import tables\n", "", "tables.T"),
+    "from": ("from tables import T\n", "", "T"),
+    "from in a function": ("", "from tables import T\n    ", "T"),
+    "from in a function, of another name": ("", "from tables import T as t\n    ", "t"),
+    "import in a function": ("", "import tables\n    ", "tables.T"),
+    "import in a function, of another name": ("", "import tables as t\n    ", "t.T"),
+    "a second name": ("from tables import T\n\nU = T\n", "", "U"),
+    "a second name of an attribute": ("import tables\n\nU = tables.T\n", "", "U"),
+    "a second name of a second one": ("import tables\n\nU = tables.T\nV = U\n", "", "V"),
+}
 NOT_COUNTED = {
     "a dictionary": "T = {'hip': 1, 'cuda': 2, 0: 3}\n\n\ndef f():\n    return T[0], T['cuda']\n",
     "a set": "T = {'hip', 'cuda'}\n\n\ndef f():\n    return len(T - {'hip'}), {'a': 1}.pop('a')\n",
@@ -710,6 +728,7 @@ NOT_COUNTED = {
     "a slice of a name": "T = {'hip': 1, 'cuda': 2}\n\n\ndef f():\n    return [k[1:] for k in T if k != 'hip']\n",
     "how many there are of one": "T = {'hip': 'ab', 'cuda': 'abc'}\n\n\ndef f():\n    return len(T['cuda']), T['cuda'][1:]\n",
     "a list that is walked": "T = ['hip', 'cuda']\n\n\ndef f():\n    return 'cuda' in T, [t for t in T if t != 'hip']\n",
+    "a copy that is walked": "T = ['hip', 'cuda']\n\n\ndef f():\n    return [t for t in sorted(T) if t != 'hip'], 'cuda' in list(T), len(list('ab'))\n",
     "another list": "T = ['hip', 'cuda']\nU = ['x', 'y']\n\n\ndef f():\n    return U[1], len(set(T) - {'hip'})\n",
 }
 
@@ -718,6 +737,20 @@ NOT_COUNTED = {
 def test_a_list_whose_places_count_is_a_finding(name: str) -> None:
     """It went in silence, and what stood behind it was another one."""
     assert set(prune({"app.py": COUNTED[name]}, drop=["app.T[hip]"]).findings) == {"PR243"}
+
+
+@pytest.mark.parametrize(
+    "read", ["T[0]", "len(T)", "T[1:]", "T.index('cuda')", "list(T)[0]", "[i for i, _ in enumerate(T)]"]
+)
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_places_count_wherever_the_table_is_read(name: str, read: str) -> None:
+    """Behind an import in a function, and under a second name, they went in silence."""
+    top, inside, table = ELSEWHERE[name]
+    text = f"{top}\n\ndef f():\n    {inside}return {read.replace('T', table)}\n"
+    files = {"app.py": text, "tables.py": "T = ['hip', 'cuda']\n"}
+    assert set(prune(files, drop=["tables.T[hip]"]).findings) == {"PR243"}
+    files["tables.py"] += "U = ['hip', 'cuda']\n"
+    assert set(prune(files, drop=["tables.U[hip]"]).findings) <= {"PR012"}  # nobody reads that one
 
 
 @pytest.mark.parametrize("name", NOT_COUNTED)
