@@ -54,6 +54,7 @@ from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
 
+_LOCAL = frozenset(["locals", "vars", "dir"])
 _WATCHED = LISTERS | {"eval", "exec"}
 _WATCHED_STEPS = LISTING_STEPS | {".eval", ".exec"}
 _FORMATS = frozenset(("format", "format_map"))
@@ -620,9 +621,10 @@ class Marker:
             self._give_out(module, node, unit)
         watched = [c for c in remains.chains if c[1] in _WATCHED or not _WATCHED_STEPS.isdisjoint(c[2])]
         run = evaluated.runs(self, module, watched)
-        for stmt, index, status in unit.imports:  # code that is run here sees what the function imports
+        seen = bool(run) or any(c[0] == "n" and c[1] in _LOCAL and c[2][:1] == ("()",) for c in remains.chains)
+        for stmt, index, status in unit.imports:  # code that is run here, and locals(), see what the function imports
             self._local_import(
-                module, node, stmt, index, "read" if run else status, bool(run) or (stmt[1], index) in unit.loose
+                module, node, stmt, index, "read" if seen else status, seen or (stmt[1], index) in unit.loose
             )
         self.held.asks(remains.attributes)
         self.held.calls(remains.calls)
@@ -865,8 +867,11 @@ class Marker:
                 if path[-1][0] != "." or (guards and not self.world.alive(module, guards)):
                     continue
                 computed = path[-1] == ".*"
-                into = self._stored_into(module, root, path[:-1], set())
-                for stored in into if into is not None else () if computed else sorted(held.get(module, ())):
+                seen = {(module, "")}
+                into = self._stored_into(module, root, path[:-1], seen)
+                if into is None:  # objects of the files that it leads through
+                    into = sorted({m for home, _ in seen for m in held.get(home, ())}) if not computed else []
+                for stored in into:
                     target = self.state(stored)
                     names = list(target.summary.stores) if computed and target is not None else [path[-1][1:]]
                     found += [(stored, name, not computed) for name in names]
@@ -887,8 +892,9 @@ class Marker:
             return [] if rest else [symbol.module]
         key = (symbol.module, symbol.name)
         if symbol.kind != "binding":
-            return []
+            return None if any(step[0] == "(" for step in path) else []  # import_module("pkg.flags").FLAG = True
         if rest or key in seen:
+            seen.add(key)
             return None
         seen.add(key)
         found: list[str] = []

@@ -28,11 +28,11 @@ def overwritten(marker: Marker) -> Iterator[tuple[str, str, str, int]]:
     here = marker.held.by_file()
     for home, state in list(states.items()):
         if state.executed:
-            yield from _of(marker, home, held, held & here.get(home, set()))
+            yield from _of(marker, home, held, here)
     yield from _handed(marker, here)
 
 
-def _of(marker: Marker, home: str, held: set[str], here: set[str]) -> Iterator[tuple[str, str, str, int]]:
+def _of(marker: Marker, home: str, held: set[str], here: dict[str, set[str]]) -> Iterator[tuple[str, str, str, int]]:
     world, states = marker.world, marker.out.states
     state = states[home]
     summary = state.summary
@@ -57,7 +57,8 @@ def _of(marker: Marker, home: str, held: set[str], here: set[str]) -> Iterator[t
                 yield from ((module, name, home, at) for name in states[module].summary.stores)
     for at, _, top in written.vague:
         for module in held:
-            if f"{home}:{top}" in marker.held.holders.get(module, ()):
+            holders = marker.held.holders.get(module, set())
+            if f"{home}:{top}" in holders or (not top and module in here.get(home, ())):
                 yield from ((module, name, home, at) for name in states[module].summary.stores)
     for root, path, _, at in summary.part_stores:
         if path[-1] in _CODE:  # flags.pred.__code__ = other.__code__
@@ -66,8 +67,10 @@ def _of(marker: Marker, home: str, held: set[str], here: set[str]) -> Iterator[t
                 yield symbol.module, symbol.name, home, at
 
 
-def _reached(marker: Marker, home: str, held: set[str], here: set[str], chain: Chain | None) -> Iterator[str]:
-    """Modules that may be what a store in the file stores into; ``here``: those of the held ones that are objects in it."""
+def _reached(
+    marker: Marker, home: str, held: set[str], here: dict[str, set[str]], chain: Chain | None
+) -> Iterator[str]:
+    """Modules that may be what a store in the file stores into; ``here``: by file, those that are objects in it."""
     states = marker.out.states
     state = states[home]
     written = state.summary.written()
@@ -78,8 +81,11 @@ def _reached(marker: Marker, home: str, held: set[str], here: set[str], chain: C
         yield from (m for m in {home, *held, *state.eager, *marker.loaded_in(home)} if m in states)
         return
     # Objects have attributes of the name as well: the file itself must come by the module.
-    yield from here
+    yield from held & here.get(home, set())
     chains = written.seen if chain is None else (chain,)
+    for root, path in chains if chain is not None else ():
+        for source in _sources(marker, home, root, path):  # hold.get().A = True
+            yield from held & here.get(source, set())
     yield from (m for root, path in chains for m in _modules(marker, home, root, path) if m in states)
     if chain is None and (written.mirror or written.own):
         yield home
@@ -88,29 +94,45 @@ def _reached(marker: Marker, home: str, held: set[str], here: set[str], chain: C
 def _handed(marker: Marker, holders: Iterable[str]) -> Iterator[tuple[str, str, str, int]]:
     """``configure(flags, options)`` with ``for name, value in options: setattr(module, name, value)`` or ``module.A = 1`` in it."""
     states = marker.out.states
-    setters: dict[str, list[tuple[str, int, str]]] = {}  # function -> module, position, name ("" for any)
+    setters: dict[
+        str, list[tuple[str, int, str, tuple[str, ...]]]
+    ] = {}  # function -> module, position, name ("" for any), steps
     for home, state in states.items():
         if state.executed:
             written = state.summary.written()
             for at, function, _ in written.vague:
-                setters.setdefault(function, []).append((home, at, ""))
+                setters.setdefault(function, []).append((home, at, "", ()))
             for name, rows in (*state.summary.object_stores.items(), *written.names.items()):
-                for (at, function, _), _ in rows:
-                    setters.setdefault(function, []).append((home, at, name))
+                for (at, function, _), chain in rows:
+                    setters.setdefault(function, []).append((home, at, name, chain[1] if chain is not None else ()))
     setters.pop("", None)
     for caller in sorted(holders) if setters else ():
         if caller not in states:
             continue
-        for function, chain in handed(states[caller].summary.body, setters.keys()):
-            for module in _modules(marker, caller, chain[1], chain[2]):
-                stores = states[module].summary.stores if module in states else {}
-                for home, at, told in setters[function]:
+        for function, given in handed(states[caller].summary.body, setters.keys()):
+            for module in _modules(marker, caller, given[1], given[2]):
+                for home, at, told, steps in setters[function]:
+                    inner = _inside(marker, module, steps) or module  # def configure(pkg): pkg.flags.A = True
+                    stores = states[inner].summary.stores if inner in states else {}
                     if (not told or told in stores) and marker.held.near(caller, home):
-                        yield from ((module, name, home, at) for name in ((told,) if told else stores))
+                        yield from ((inner, name, home, at) for name in ((told,) if told else stores))
+
+
+def _inside(marker: Marker, module: str, steps: tuple[str, ...]) -> str:
+    """The module that attributes of a module lead to, or ""."""
+    for step in steps:
+        found = marker.world.attribute(module, step[1:])
+        if step[0] != "." or found.kind != "module":
+            return ""
+        module = found.module
+    return module
 
 
 def _modules(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Iterator[str]:
     """Modules of the tree that a chain may name, by a global of the file or by an import in a function."""
+    if path[-1:] == (".__globals__",):
+        yield from _sources(marker, home, root, path)  # flags.pred.__globals__["A"] = True
+        return
     symbol, rest = marker.world.follow(home, root, path)
     if symbol.kind == "module" and not rest:
         yield symbol.module
@@ -119,3 +141,17 @@ def _modules(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Ite
         found = marker.world.attribute(*marker.table.import_target(summary, s, index))
         if found.kind == "module":
             yield found.module
+
+
+def _sources(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Iterator[str]:
+    """Other files whose definition or variable a chain begins with: what it gives may be an object of theirs."""
+    summary = marker.out.states[home].summary
+    starts = [(home, root, path)]
+    for s, index in summary.inner_imports.get(root, ()):
+        target, name = marker.table.import_target(summary, s, index)
+        steps = (f".{name}", *path) if name else path
+        starts += [(target, steps[0][1:], steps[1:])] if steps else []
+    for start in starts:
+        symbol, _ = marker.world.follow(*start)
+        if symbol.kind == "binding" and symbol.module in marker.out.states:
+            yield symbol.module

@@ -260,6 +260,12 @@ class Lowering:
         self.scopes.push("q", scopes.comprehension_targets(node.generators))
         parts: list[Expr] = []
         for index, generator in enumerate(node.generators):
+            for target in ast.walk(generator.target):
+                if isinstance(target, ast.Attribute) and isinstance(target.ctx, ast.Store):  # [0 for flags.A in rows]
+                    stored = (self.expr(target.value), ("c", target.attr), EMPTY)
+                    parts.append(("k", ("n", "setattr", ()), stored, ()))
+                elif isinstance(target, ast.Subscript) and isinstance(target.ctx, ast.Store):
+                    parts += [self.expr(target.value), self.expr(target.slice)]
             if index:
                 parts.append(self.expr(generator.iter))
             parts.extend(self.exprs(generator.ifs))

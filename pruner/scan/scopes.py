@@ -177,5 +177,8 @@ def parameters(arguments: ast.arguments) -> tuple[str, ...]:
 def comprehension_targets(generators: Iterable[ast.comprehension]) -> frozenset[str]:
     """Names that a comprehension binds for itself."""
     return frozenset(
-        inner.id for generator in generators for inner in ast.walk(generator.target) if isinstance(inner, ast.Name)
+        inner.id
+        for generator in generators
+        for inner in ast.walk(generator.target)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)  # not the flags of [0 for flags.A in rows]
     )

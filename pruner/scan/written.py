@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from pruner.model.ir import Expr, constants
+from pruner.model.ir import EMPTY, Expr, constants
 
 _TOKENS = (
     b"setattr",
@@ -28,6 +28,7 @@ _TOKENS = (
     b".patch",
     b"\x05patch",
     b"modules",
+    b"__globals__",
 )
 _SETTING = {
     "setattr": 1,
@@ -38,6 +39,9 @@ _SETTING = {
     "__setitem__": 0,
 }  # where the name stands
 _FILLING = frozenset(["update", "setdefault", "pop", "__ior__", "object", "dict", "multiple", "patch"])
+_LOOKING = frozenset(
+    "dict list set tuple frozenset sorted len iter print repr str isinstance eval vars type id update items keys get copy".split()
+)
 _OWN = frozenset(["globals", "vars", "locals"])
 _INSTANCE = ("self", "cls")
 _SELF = ("self", ())
@@ -91,6 +95,8 @@ def read(body: Any) -> Written:
         out.place = place
         if tag == "s" and len(item) == 2 and item[1].__class__ is tuple:
             computed |= _target(item[1], out)
+        elif tag == "=" and len(item) > 5 and item[5] == "+" and item[4][2:] == ("+=",):
+            _texts(item[4][1][1:], None, out)  # d = vars(flags); d |= {"A": True}
         elif tag == "k" and len(item) == 4:
             computed |= _call(item[1], item[2], item[3], out)
         elif tag in ("n", "v", "x", "b") and len(item) == 3 and item[2].__class__ is tuple:
@@ -98,6 +104,8 @@ def read(body: Any) -> Written:
                 _chain(item, out)
         elif tag in ("import", "from"):
             continue
+        elif tag == "=" and len(item) > 5 and item[4] == ("n", "setattr", ()):
+            out.vague.add(place)  # put = setattr
         elif tag == "o" and len(item) == 2 and item[1][1:] == (("n", "__name__", ()),):
             out.mirror = True  # sys.modules[__name__].__dict__["A"] = True
         stack += [(part, place) for part in item if part.__class__ is tuple]
@@ -139,6 +147,8 @@ def _of(base: Expr) -> Chain | None:
     path = base[2]
     while path and path[-1] in (".update", ".setdefault", ".pop", ".__setitem__", ".__ior__"):
         path = path[:-1]
+    if path[-1:] == (".__globals__",):
+        return (base[1], path)
     told = path[-1:] == (".__dict__",)
     path = path[:-1] if told else path
     if base[1] in _INSTANCE and not path:
@@ -155,7 +165,8 @@ def given(e: Expr) -> Chain | None:
     if e[0] == "o" and len(e[1]) == 2 and e[1][0][0] in ("n", "v"):
         table = (e[1][0][1], *e[1][0][2])[-1].lstrip(".") == "modules"
         return (HOME if e[1][1] == ("n", "__name__", ()) else ANY) if table else None
-    return ANY if e[0] == "k" and e[1] == ("n", "getattr", ()) else None
+    called = e[1] if e[0] == "k" and e[1][0] in ("n", "v") else EMPTY
+    return ANY if len(called) == 3 and (called[1], *called[2])[-1].lstrip(".") in ("getattr", "getmodule") else None
 
 
 def _into(base: Expr, out: Written) -> bool:
@@ -193,6 +204,14 @@ def _call(func: Expr, args: tuple[Expr, ...], kwargs: Any, out: Written) -> bool
         _texts(args[:1], None, out)
     if func == ("n", "vars", ()):
         out.seen.update({(e[1], e[2]): out.place[0] for e in args if e[0] in ("n", "v")})
+    if last not in _LOOKING and last not in _FILLING:
+        for argument in (*args, *(value for _, value in kwargs)):
+            if _dictionary(argument):  # put(vars(flags), name, value)
+                _whole(argument[2][0] if argument[0] == "k" else argument, out)
+            elif argument == ("n", "setattr", ()):  # partial(setattr, flags)
+                out.vague.add(out.place)
+                for other in args:
+                    _whole(other, out)
     if last in _SETTING:
         where = _SETTING[last]
         if last == "setattr" and func[2] and len(args) < 3:
@@ -200,19 +219,26 @@ def _call(func: Expr, args: tuple[Expr, ...], kwargs: Any, out: Written) -> bool
         if func[0] != "n" or func[2]:
             where = 1 if len(args) == 3 else where  # object.__setattr__(x, name, value)
         receiver: Expr = args[0] if where and args else base
-        _texts(args[where : where + 1], _of(receiver), out)
+        _texts(args[where : where + 1], given(receiver) or _of(receiver), out)
         if len(args) > where and args[where][0] != "c":
             _whole(receiver, out)
     elif last in _FILLING:
-        given = last in ("object", "dict", "multiple", "patch")
-        receiver = args[0] if given and args else base
+        told = last in ("object", "dict", "multiple", "patch")
+        receiver = args[0] if told and args else base
         of = _of(receiver)
         _texts(args, of, out)
         for key, _ in kwargs:
             _key(key, of, out)
-        if not given and func[2] and not all(a[0] in ("c", "d") for a in args):
+        if not told and func[2] and not all(a[0] in ("c", "d") for a in args):
             return _into(base, out)
     return False
+
+
+def _dictionary(e: Expr) -> bool:
+    """``flags.__dict__``, ``vars(flags)``."""
+    return (e[0] in ("n", "v") and e[2][-1:] == (".__dict__",)) or (
+        e[0] == "k" and e[1] == ("n", "vars", ()) and bool(e[2])
+    )
 
 
 def _whole(receiver: Expr, out: Written) -> None:

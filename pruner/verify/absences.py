@@ -82,6 +82,8 @@ class Absences:
             return False  # a guard that raises may stand for this import, whatever became of its names
         if item.kind == "Import" and scope.kind == "function" and not self._words().isdisjoint(item.binds):
             return False  # code that is run in the function sees the name
+        if item.kind == "Import" and scope.kind == "function" and self._lists_locals(scope):
+            return False
         if item.kind == "Import" and self._probe(item, gone):
             item.pinned = True
             return False
@@ -120,6 +122,13 @@ class Absences:
                 continue
             return True
         return False
+
+    def _lists_locals(self, scope: Scope) -> bool:
+        """``"{x}".format(**locals())``: the function has what it binds in a dictionary."""
+        if not any(name in self.up.data for name in (b"locals", b"vars", b"dir")) or scope.node is None:
+            return False
+        calls = (node for node in walk(scope.node) if isinstance(node, ast.Call) and not node.args)
+        return any(isinstance(call.func, ast.Name) and call.func.id in ("locals", "vars", "dir") for call in calls)
 
     def _words(self) -> frozenset[str]:
         """Words of the texts of a file that runs code from text; none of another file."""
@@ -217,7 +226,7 @@ class Absences:
             # each binding is dead.
             if scope.kind == "module":
                 read: frozenset[str] | set[str] = self._output_reads()
-            elif other.node is None or set(item.binds) & (scope.globals | scope.nonlocals):
+            elif other.node is None or set(item.binds) & (scope.globals | scope.nonlocals) or self._lists_locals(scope):
                 return self._entry(item, scope)
             else:
                 read = reads(other.node, other, self._build) | self._words()
