@@ -170,8 +170,8 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
                 texts(marker, module, node, [text.replace(HOLE, " ").strip()], False)
         if e[0] == "j":
             _built_target(marker, node, e)
-            if indirect and e not in stored:  # name = f"forward_{kind}" … getattr(self, name)
-                _built_name(marker, e)
+        if built and indirect and e not in stored:  # name = f"forward_{kind}" … getattr(self, name)
+            _built_name(marker, e)
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         marker.loaded.handed(module, e)
@@ -182,7 +182,7 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
                 marker.escape(symbol.module, node, 0)
         if name.rpartition(".")[2] in _READERS:
             for argument in e[2]:
-                if argument[0] == "j" and argument not in stored:
+                if argument[0] in ("j", "k") and argument not in stored:
                     _built_name(marker, argument)
         if name in _IMPORTERS and e[2]:
             _import_call(marker, module, node, e)
@@ -308,9 +308,13 @@ def _occurrences(found: list[Expr], text: Expr) -> int:
 
 def _built_name(marker: Marker, argument: Expr, *, stored: bool = False) -> None:
     """``getattr(self, f"forward_{kind}")``: every method of that shape may be meant; ``stored``: every property."""
-    text = holed(argument)
+    joined = _joined(argument)  # "_".join(["forward", kind])
+    text = joined[0].join(map(holed, joined[1])) if joined is not None else holed(argument)
     for pattern in words(text) if _DOTTED.fullmatch(text) else ():  # attrgetter(f"part.step_{kind}") has two
         marker.use_pattern(pattern, stored=stored)
+    if HOLE not in text:  # "step_" + "one"
+        for name in text.split("."):
+            marker.use_name(name)
 
 
 def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:

@@ -54,6 +54,7 @@ from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
 
+_LOOKED_AT = frozenset(("n", name, ()) for name in ("getattr", "hasattr", "isinstance", "issubclass"))
 _LOCAL = frozenset(["locals", "vars", "dir"])
 _WATCHED = LISTERS | {"eval", "exec"}
 _WATCHED_STEPS = LISTING_STEPS | {".eval", ".exec"}
@@ -726,8 +727,14 @@ class Marker:
                 self._walk_path(target, path[1:], node, pos)
 
     def _give_out(self, module: str, node: str, unit: Unit) -> None:
-        """``def api(): return Thing``: a definition that outsiders use has a class as a plain value; ``Thing(1)`` makes an object of its own."""
-        made = Counter(call[1] for call in unit.remains.calls if call[0] == "k")
+        """``def api(): return Thing``: a definition that outsiders use has a class as a plain value.
+
+        ``Thing(1)`` makes an object of its own, ``isinstance(x, Thing)`` only looks.
+        """
+        calls = [call for call in unit.remains.calls if call[0] == "k"]
+        made = Counter(call[1] for call in calls)
+        for argument in (e for call in calls if call[1] in _LOOKED_AT for e in call[2]):
+            made.update(argument[2] if argument[0] == "t" else (argument,))
         summary = self.out.states[module].summary
         for chain in Counter(unit.remains.chains) - made:
             tag, root, path = chain
