@@ -49,7 +49,7 @@ from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.graph.wrapping import wrapping
 from pruner.model import Finding, Policy, outside
-from pruner.model.ir import Expr, Stmt, constants, line_of
+from pruner.model.ir import Expr, Stmt, annotated, constants, line_of
 from pruner.scan.summary import Summary
 
 sys.setrecursionlimit(20_000)
@@ -103,6 +103,7 @@ class Marker:
         self.patterns: list[re.Pattern[str]] = []
         self.stored: list[re.Pattern[str]] = []  # of names that are only stored into
         self.exposed: set[str] = set()  # modules, and definitions (module:name), that outsiders use
+        self._noted: dict[str, frozenset[int]] = {}  # module -> positions of statements with annotations
         self._offered: set[int] = set()  # items that outsiders have, by their id
         self.held = Held(self)
         self.gone = Gone(self)
@@ -729,14 +730,18 @@ class Marker:
     def _give_out(self, module: str, node: str, unit: Unit) -> None:
         """``def api(): return Thing``: a definition that outsiders use has a class as a plain value.
 
-        ``Thing(1)`` makes an object of its own, ``isinstance(x, Thing)`` only looks.
+        ``Thing(1)`` makes an object of its own, ``isinstance(x, Thing)`` and annotations only look.
         """
         calls = [call for call in unit.remains.calls if call[0] == "k"]
         made = Counter(call[1] for call in calls)
         for argument in (e for call in calls if call[1] in _LOOKED_AT for e in call[2]):
             made.update(argument[2] if argument[0] == "t" else (argument,))
         summary = self.out.states[module].summary
-        for chain in Counter(unit.remains.chains) - made:
+        if module not in self._noted:
+            self._noted[module] = annotated(summary.body)
+        noted = self._noted[module]
+        read = [chain for chain, pos in zip(unit.remains.chains, unit.lines, strict=True) if pos not in noted]
+        for chain in Counter(read) - made:
             tag, root, path = chain
             if any(step[0] != "." for step in path):
                 continue

@@ -76,19 +76,28 @@ def line_of(pos: int) -> int:
 
 
 _PLAIN = frozenset(
-    ("e", "=", "return", "raise", "assert", "pass", "break", "continue", "global", "nonlocal", "del")
+    ("e", "=", "return", "raise", "assert", "pass", "break", "continue", "global", "nonlocal", "del", "import", "from")
 )  # statements that hold no others
 
 
 def imports_in(block: Block) -> Iterator[Stmt]:
     """The ``import`` and ``from`` statements of a suite at any depth, functions and classes included; in no order."""
+    return (part for part in statements(block) if part[0] in ("import", "from"))
+
+
+def annotated(block: Block) -> frozenset[int]:
+    """The positions of a suite's statements at any depth that have annotations: functions, and ``x: note = value``."""
+    return frozenset(part[1] for part in statements(block) if part[0] == "def" or (part[0] == "=" and part[5] in ":?"))
+
+
+def statements(block: Block) -> Iterator[Stmt]:
+    """Every statement of a suite at any depth, functions and classes included; in no order."""
     stack: list[Any] = list(block)
     while stack:
         part = stack.pop()
+        yield part
         tag = part[0]
-        if tag in ("import", "from"):
-            yield part
-        elif tag == "def":
+        if tag == "def":
             stack += part[6][2]
         elif tag == "class":
             stack += part[7]

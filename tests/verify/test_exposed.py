@@ -181,3 +181,21 @@ def test_methods_of_a_class_that_outsiders_have(name: str, tmp_path: Path) -> No
         "    def rows(self):\n        return 4\n",
     ):
         assert name in GIVEN or "fold" in case.wrong("pkg/thing.py", gone, "" if "go" in gone else "    pass\n")
+
+
+LOOKS = [
+    "isinstance(x, Thing)",
+    "isinstance(x, (int, Thing))",
+    "getattr(Thing, 'made')()",
+    "Thing(x)",
+    "hasattr(Thing, x)",
+]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_what_a_root_only_looks_at_is_nobodys(look: str) -> None:
+    files = {
+        "app.py": f"from thing import Thing\n\n\ndef f(x: Thing):\n    y: Thing = {look}\n    return y\n",
+        "thing.py": "class Thing:\n    def __init__(self, x=0):\n        self.x = x\n\n    @staticmethod\n    def made():\n        return 1\n\n    def go(self):\n        return 2\n",
+    }
+    assert "def go" not in prune(files)["thing.py"]
