@@ -258,6 +258,7 @@ class Entries:
         elif tag == "?":
             self._source(e[2], pairs)
             self._source(e[3], pairs)
+            self._out.left = True  # the test, which may do more than answer
         elif tag == "k":
             self._call(e)
         elif tag in ("n", "v", "b"):

@@ -131,8 +131,8 @@ class Fewer:
         if not found:
             return None
         before, after = self.canon.value(up, self.scope), self.canon.value(out, self.other)
-        (target, _, *tests), (again, _, *others) = before[-1][0], after[-1][0]
-        same = before[:-1] == after[:-1] and before[-1][1:] == after[-1][1:]
+        (target, _, *tests), (again, _, *others) = before[2][0], after[2][0]
+        same = (*before[:2], *before[3:]) == (*after[:2], *after[3:]) and before[2][1:] == after[2][1:]
         return found if same and (target, tests) == (again, others) else None
 
     # -- types that list choices -----------------------------------------------------------------
