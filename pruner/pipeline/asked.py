@@ -249,6 +249,7 @@ class Needs:
             named = [part for part in definitions(tree) if part.name in entry.names] if tree is not None else []
             for part in (entry.node, *named):  # {"slow": slow}, where `def slow` imports when it is called
                 wanted += [t for t, _ in _imports(home, self._up, self._up.live(home, part))]
+                wanted += [text for node in ast.walk(part) for text in _modules(node)]
             queue += [(t, dropped[t]) for t in wanted if t in dropped]
         found: set[str] = set()
         while queue:
@@ -264,6 +265,13 @@ class Needs:
             tree = self._up.tree(module)
             self._imports[module] = list(_imports(module, self._up, self._up.live(module, tree) if tree else ()))
         return self._imports[module]
+
+
+def _modules(node: ast.AST) -> Iterable[str]:
+    """What a text may name: ``"pkg.amd"``, ``"pkg.amd:Kernel"``, ``"pkg.amd.Kernel"``."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        module = node.value.partition(":")[0]
+        yield from (module, module.rpartition(".")[0])
 
 
 def _imports(home: str, up: Catalogue, nodes: Iterable[ast.AST]) -> Iterable[tuple[str, str]]:

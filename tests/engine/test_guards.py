@@ -604,3 +604,34 @@ def test_a_profile_in_a_folder_of_its_own_passes(tmp_path: Path, up: str, monkey
         (Path("rules/profiles/mine.yaml"),), tmp_path / "in", tmp_path / "out", None, 1, False, True, Path()
     )
     assert run(options, lambda *_: None).exit_code == 0
+
+
+LOADED = {  # what the table says, and how it is loaded
+    "a module": ("'app.amd'", "importlib.import_module(TABLE[kind]).run()"),
+    "a colon": ("'app.amd:run'", "getattr(importlib.import_module(TABLE[kind].partition(':')[0]), 'run')()"),
+    "a dotted name": ("'app.amd.run'", "getattr(importlib.import_module(TABLE[kind].rpartition('.')[0]), 'run')()"),
+    "a pair": ("('app.amd', 'run')", "getattr(importlib.import_module(TABLE[kind][0]), 'run')()"),
+}
+
+
+@pytest.mark.parametrize("rows", [["app.t.TABLE[hip]", "app.amd"], ["app.t.TABLE[hip]"]], ids=["one rule", "two rules"])
+@pytest.mark.parametrize("name", LOADED)
+def test_the_sentence_names_the_module_that_an_entry_names_by_text(name: str, rows: list[str]) -> None:
+    """`keep: [app.t.TABLE[hip]]` alone brought an entry back whose module was still gone."""
+    value, load = LOADED[name]
+    files = {
+        "app/__init__.py": "",
+        "app/amd.py": "def run():\n    return 'amd'\n",
+        "app/t.py": f"import importlib\n\nTABLE = {{'cuda': 0, 'hip': {value}}}\n\n\ndef use(kind):\n    return {load}\n",
+        "app/args.py": "from app import t\n\n\nclass Args:\n    def __init__(self, kind):\n        self.kind = kind\n        self.check()\n\n    def check(self):\n        pass\n\n\ndef launch(kind):\n    return t.use(Args(kind).kind)\n",
+    }
+    code = "" if "app.amd" in rows else "  - {id: code, because: No., drop: [app.amd]}\n"
+    rules = (
+        f"rules:\n  - {{id: root, because: Here., root: ['app.args:launch']}}\n  - {{id: hip, because: No., drop: {rows}}}\n{code}"
+        "  - {id: guard, because: Here., guard: {at: app.args:Args.check, of: self, ask: {kind: {tables: [app.t.TABLE]}}}}\n"
+    )
+    driver = "from app.args import launch\nRESULT = launch('hip')"
+    said = execute(prune(files, rules=rules, plat=False).files, driver)["raised"]
+    (line,) = re.findall(r"`(keep: [^`]+)`", said)
+    again = prune(files, rules=f"{rules}  - {{id: more, because: It is wanted., {line}}}\n", plat=False)
+    assert again.findings == [] and execute(again.files, driver)["result"] == repr("amd")
