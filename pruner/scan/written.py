@@ -40,8 +40,9 @@ _SETTING = {
 }  # where the name stands
 _FILLING = frozenset(["update", "setdefault", "pop", "__ior__", "object", "dict", "multiple", "patch"])
 _LOOKING = frozenset(
-    "dict list set tuple frozenset sorted len iter print repr str isinstance eval vars type id update items keys get copy".split()
-)
+    "dict list set tuple frozenset sorted len iter print repr str isinstance eval vars type id update items keys get copy deepcopy "
+    "get_type_hints get_annotations ChainMap MappingProxyType SimpleNamespace filter enumerate zip any all min max format".split()
+)  # fmt: skip
 _OWN = frozenset(["globals", "vars", "locals"])
 _INSTANCE = ("self", "cls")
 _SELF = ("self", ())
