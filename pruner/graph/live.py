@@ -758,8 +758,11 @@ class Marker:
         if not self.exposed.isdisjoint((node, node.partition(":")[0])):
             self.escape(module, node, pos, private=False)
             state = self.state(module)
-            for name in [name for name in (state.names if state is not None else ()) if not name.startswith("_")]:
-                self.offer(module, name)
+            package = state is not None and state.summary.package
+            for name, items in list(state.names.items()) if state is not None else ():
+                own = package or any(item.kind != "import" for item in items)
+                if own and not name.startswith("_"):
+                    self.offer(module, name)
         self.held.hold(module, node, pos)
 
     def escape(self, module: str, node: str, pos: int, private: bool = True) -> None:
