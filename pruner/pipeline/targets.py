@@ -228,7 +228,7 @@ def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
         if marker.need(module, name, node, "root", 0):
             _expose_named(marker, module, name, node, seen)
     for source, name, _ in marker.brought(module):
-        _expose_named(marker, source, name, node, seen)
+        _expose_named(marker, source, name, node, seen, _own(marker, source, name))
     for items in state.names.values():
         for item in items:  # `import pkg.sub` in pkg/__init__.py
             path = item.stmt[3][item.index][0] if item.kind == "import" and item.stmt[0] == "import" else ""
@@ -236,9 +236,18 @@ def _expose(marker: Marker, module: str, node: str, seen: set[str]) -> None:
                 _expose(marker, path, node, seen)
 
 
-def _expose_named(marker: Marker, module: str, name: str, node: str, seen: set[str]) -> None:
-    """Outsiders use what the module has under this name, a module or a class perhaps."""
-    marker.offer(module, name)
+def _own(marker: Marker, module: str, name: str) -> bool:
+    """Does the module define the name, or say that it is its own? A star brings what a script imports as well."""
+    state = marker.state(module)
+    if state is None or state.summary.package or name in exported_words(state.summary):
+        return True
+    return any(item.kind != "import" for item in state.names.get(name, ()))
+
+
+def _expose_named(marker: Marker, module: str, name: str, node: str, seen: set[str], own: bool = True) -> None:
+    """Outsiders use what the module has under this name, a module or, where it is the module's ``own``, a class perhaps."""
+    if own:
+        marker.offer(module, name)
     for inner in marker.world.modules_behind(marker.world.attribute(module, name)):
         _expose(marker, inner, node, seen)
 

@@ -46,8 +46,7 @@ def offered(world: World, classes: Classes, found: dict[str, list[tuple[str, Row
             names = world.names(module)
             if "*" in named or names is None:
                 continue
-            own = {name for name in names.bindings if not name.startswith("_")} - {row.bound for row in names.imports}
-            for name in [named.partition(".")[0]] if colon else sorted(own | _public(world, module)):
+            for name in [named.partition(".")[0]] if colon else sorted(_own(world, module)):
                 symbol = world.resolve(module, name)
                 if not isinstance(world.definition(symbol), ast.ClassDef) or symbol is None:
                     continue
@@ -82,6 +81,20 @@ def _public(world: World, module: str) -> set[str]:
         found |= world.exported(star) if world.tree.has_module(star) else set()
     if world.tree.is_package(module):
         found |= {row.bound for row in names.imports if not row.lazy and not row.bound.startswith("_")}
+    return found
+
+
+def _own(world: World, module: str) -> set[str]:
+    """Public names that a module defines or says to be its own, those of the modules that it takes in by a star included."""
+    found, work = set[str](), [module]
+    for each in work:
+        names = world.names(each)
+        if names is None:
+            continue
+        listed = literal_all(names) or set()
+        imported = set() if world.tree.is_package(each) else {row.bound for row in names.imports} - listed
+        found |= {name for name in names.bindings if not name.startswith("_")} - imported | listed
+        work += [star for star in names.stars if star not in work and world.tree.has_module(star)]
     return found
 
 

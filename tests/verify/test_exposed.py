@@ -183,6 +183,18 @@ def test_methods_of_a_class_that_outsiders_have(name: str, tmp_path: Path) -> No
         assert name in GIVEN or "fold" in case.wrong("pkg/thing.py", gone, "" if "go" in gone else "    pass\n")
 
 
+def test_a_star_brings_outsiders_what_a_script_defines(tmp_path: Path) -> None:
+    """``from script import *`` in a root: the classes of the script, and not those that it imports."""
+    files = {
+        "app.py": "from script import *\n",
+        "script.py": "from thing import Thing\n\n\nclass Own:\n    def mine(self):\n        return 1\n\n\ndef main():\n    return Thing(1)\n",
+        "thing.py": "class Thing:\n    def __init__(self, x):\n        self.x = x\n\n    def go(self):\n        return 2\n",
+    }
+    case = Case(tmp_path, files, ROOTS.format(roots="[app]"))
+    assert "def go" not in case.text("thing.py") and "def mine" in case.text("script.py")
+    assert "fold" in case.wrong("script.py", "    def mine(self):\n        return 1\n", "    pass\n")
+
+
 LOOKS = [
     "isinstance(x, Thing)",
     "isinstance(x, (int, Thing))",
