@@ -331,7 +331,9 @@ def chain_call(marker: Marker, module: str, node: str, chain: Expr) -> None:
         return
     target = arguments[0]
     if target.startswith("."):
-        target = (arguments[1] if len(arguments) > 1 else "") + target
+        steps = arguments[1].split(".") if len(arguments) > 1 else []
+        above = len(target) - len(target.lstrip(".")) - 1
+        target = ".".join(steps[: len(steps) - above]) + target[above:]
     _load_named(marker, node, target)
 
 
@@ -401,7 +403,10 @@ def _load_pattern(marker: Marker, module: str, node: str, argument: Expr, packag
     pattern = _piece(marker, module, argument) or ""
     if pattern.startswith(r"\."):
         own = module if marker.table.is_package(module) else module.rpartition(".")[0]
-        pattern = (package or re.escape(own)) + pattern
+        up = re.match(r"(?:\\\.)+", pattern)
+        above = (len(up[0]) // 2 if up is not None else 1) - 1  # import_module(f"..tools.{name}", __package__)
+        steps = (package or re.escape(own)).split(r"\.")
+        pattern = r"\.".join(steps[: len(steps) - above]) + pattern[2 * above :]
     head = re.match(r"(?:\w|\\\.)+", pattern)
     # What comes first must be a package of the tree, or all of it.
     if head is None or pattern.startswith(".") or head[0].replace("\\", "").split(".")[0] not in marker.table:

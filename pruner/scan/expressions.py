@@ -300,7 +300,7 @@ class Lowering:
     def _binop(self, node: ast.BinOp) -> Expr:
         left, right = self.expr(node.left), self.expr(node.right)
         if isinstance(node.op, ast.Mod) and left[0] == "c" and isinstance(left[1], str):
-            return ("j", _pieces(left[1], r"%[-+ #0-9.]*[a-zA-Z]", right))  # "forward_%s" % kind
+            return ("j", _pieces(left[1], r"%(?:\(\w*\))?[-+ #0-9.*]*[a-zA-Z]", right))  # "forward_%s" % kind
         if isinstance(node.op, ast.Add) and (_is_text(left) or _is_text(right)):
             return ("j", (left, right))
         if isinstance(node.op, (ast.Add, ast.BitOr)) and (lists(left) or lists(right)):

@@ -16,7 +16,7 @@ from pruner.model.ir import Block, Expr, Stmt
 from pruner.scan.statements import StatementLowering
 from pruner.scan.written import Chain, Place, Written, given, looks, read
 
-FORMAT = 16  # part of every cache key: change it when the lowered form changes
+FORMAT = 17  # part of every cache key: change it when the lowered form changes
 Guards = tuple[tuple[Expr, bool, int], ...]  # test, the side that holds the place, position of the if
 
 

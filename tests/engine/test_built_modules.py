@@ -18,6 +18,10 @@ TOOLS = {
     "app/far/away.py": "def main():\n    return 'away'\n",
 }
 LOADS = {
+    "a percent sign with a name": "def load(n):\n    return importlib.import_module('app.tools.%(name)s' % {'name': n}).main()\n\n\ndef f():\n    return load('second'), load('third')\n",
+    "from a package beside": "def load(n):\n    return importlib.import_module(f'..tools.{n}', 'app.far').main()\n\n\ndef f():\n    return load('second'), load('third')\n",
+    "from a package beside, written out": "def f():\n    return importlib.import_module('..tools.second', 'app.far').main(), importlib.import_module('...tools.third', 'app.far.none').main()\n",
+    "from a package beside, in a variable": "HERE = 'app.far'\n\n\ndef f(n='second'):\n    return importlib.import_module('..tools.' + n, package=HERE).main()\n",
     "a part that is empty": "def load(kind, n):\n    return importlib.import_module(f'app.tools.{kind}{n}').main()\n\n\ndef f():\n    return [load('', 'second'), load('th', 'ird')]\n",
     "an empty part before a name": "def load(kind=''):\n    return importlib.import_module(f'app.tools.{kind}second').main()\n\n\ndef f():\n    return load()\n",
     "an empty part in a text": "def path(kind=''):\n    return f'app.tools.{kind}third'\n\n\ndef f():\n    return importlib.import_module(path()).main()\n",
