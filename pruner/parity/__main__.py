@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections.abc import Collection, Sequence
@@ -21,7 +22,7 @@ from pruner.parity.cells import CELLS, NOT_RUN, SM100_CELLS
 from pruner.parity.driver import ALIKE, SCHEMA, Run, append, build_of, finished, make_checkpoints, verdict
 from pruner.parity.loads import LOADS
 from pruner.parity.meeting import MEETINGS, meet, with_references
-from pruner.parity.server import Host, card
+from pruner.parity.server import Host, card, end_all
 
 
 def count(text: str) -> int:
@@ -167,5 +168,12 @@ def benches(run: Run, plan: Plan, chosen: Collection[str]) -> int:
     return 1 if without else 0
 
 
+def listen() -> None:
+    """Have signals that end this process end its servers as well."""
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(number, end_all)
+
+
 if __name__ == "__main__":
+    listen()
     sys.exit(main(sys.argv[1:]))

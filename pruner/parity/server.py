@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NoReturn
 
 TRACER = Path(__file__).parent / "tracer"
 REASON = re.compile(r"(?:Error|Exception|error:)", re.ASCII)
@@ -97,6 +97,19 @@ def _site_libraries() -> list[Path]:
     return [path for root in roots for path in sorted(root.glob("**/lib/libcuda*.so.*"))]
 
 
+RUNNING: set[Server] = set()
+
+
+def end_all(number: int, _frame: object = None) -> NoReturn:
+    """What a signal that ends the run does: no server outlives it, on a port and a card that the next run wants.
+
+    Threads wait for their servers, so the interpreter would not end before they do.
+    """
+    for server in tuple(RUNNING):
+        server.kill()
+    os._exit(128 + number)
+
+
 class Server:
     """One running server."""
 
@@ -108,6 +121,7 @@ class Server:
         self.process = subprocess.Popen(
             command, env=dict(environment), stdout=self.file, stderr=subprocess.STDOUT, start_new_session=True
         )
+        RUNNING.add(self)
 
     def ended(self) -> bool:
         return self.process.poll() is not None
@@ -158,6 +172,15 @@ class Server:
         rows = [re.split(r",\s*", row) for row in text.splitlines()]
         return sum(int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit() and int(row[0]) in mine)
 
+    def kill(self) -> None:
+        """End the session at once: as often as a process of it made another one meanwhile."""
+        for _ in range(10):
+            for pid in (members := self.members()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            if not members:
+                break
+
     def stop(self) -> None:
         """End the session: politely, then not."""
         for number, wait in ((signal.SIGTERM, 8.0), (signal.SIGKILL, 5.0)):
@@ -173,6 +196,7 @@ class Server:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
         self.file.close()
+        RUNNING.discard(self)
 
     def reason(self) -> str:
         """Why it ended, from its log: the last line that names an error, without numbers of this run."""

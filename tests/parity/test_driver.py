@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import os
+import signal
 import socket
+import subprocess
 import sys
 import tarfile
 import time
@@ -329,3 +332,44 @@ def test_a_port_that_another_cell_has_is_nobodys_difference(tmp_path: Path, side
     finally:
         for server in servers.values():
             server.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_run_that_is_ended_leaves_no_server(tmp_path: Path, number: signal.Signals) -> None:
+    """In threads that wait for servers with children of their own, one of which hears no polite word."""
+    code = """
+import subprocess, sys, threading, time
+from pathlib import Path
+from pruner.parity.__main__ import listen
+from pruner.parity.server import Server
+listen()
+deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+command = [sys.executable, "-c", f"import subprocess, sys; subprocess.run([sys.executable, '-c', {deaf!r}])"]
+servers = [Server(command, {}, Path(sys.argv[1], f"{n}.log")) for n in range(2)]
+while any(len(server.members()) < 2 for server in servers):
+    time.sleep(0.05)
+thread = threading.Thread(target=servers[0].process.wait)
+thread.start()
+print(*(server.process.pid for server in servers), flush=True)
+thread.join()
+"""
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as driven:
+        assert driven.stdout is not None
+        sessions = {int(word) for word in driven.stdout.readline().split()}
+        assert len(sessions) == 2
+        driven.send_signal(number)
+        assert driven.wait(20) == 128 + number
+    end = time.monotonic() + 10
+    while (left := _alive(sessions)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not left
+
+
+def _alive(sessions: set[int]) -> list[str]:
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) in sessions and fields[0] != "Z":
+                found.append(entry.name)
+    return found
