@@ -101,13 +101,15 @@ class Ask:
     the only values), ``tables`` (no entry that rules drop from the tables ``names``), ``classes``
     (nothing that the ``attribute`` of a removed module of the package ``names`` offers),
     ``members`` (nothing at all while the walked package ``names`` yields no module).
-    Nothing asked (None, empty) is never refused.
+    Nothing asked (None, empty) is never refused, nor is anything while ``when``, a chain from the same place, is
+    there and says no: `lora_backend` has a value by default, which nobody asks for without `enable_lora`.
     """
 
     chain: str
     kind: str
     names: tuple[Const, ...]
     attribute: str = ""
+    when: str = ""
 
 
 @dataclass(frozen=True, slots=True)

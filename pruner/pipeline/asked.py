@@ -14,7 +14,8 @@ from typing import Any
 
 from pruner.graph.drops import Drops
 from pruner.graph.symbols import ModuleTable
-from pruner.model import Ask, Fact, Guard, Outcome, Policy, Range
+from pruner.model import Ask, Fact, Finding, Guard, Outcome, Policy, Range
+from pruner.pipeline.defaults import refused_by_default
 from pruner.pipeline.native import without_macros
 from pruner.pipeline.served import Companions, alike
 from pruner.pipeline.targets import drops_of
@@ -35,6 +36,7 @@ class Answers:
     marks: dict[str, str] = field(default_factory=dict)
     rules: set[str] = field(default_factory=set)
     command: str = ""
+    findings: tuple[Finding, ...] = ()
 
 
 def derived(policy: Policy, table: ModuleTable) -> tuple[Guard, ...]:
@@ -78,6 +80,8 @@ def answers(policy: Policy, outcome: Outcome, package: str, trees: tuple[Catalog
         found.guards[guard.key] = work.guard(guard)
         if guard.digest:
             found.marks[guard.key] = guard.digest
+    asked = [(guard, ask, found.gone.get(work.domain(ask), {})) for guard in guards for ask in guard.asks]
+    found.findings = refused_by_default(policy, asked, up)
     if any(guard.facts for guard in guards):
         found.facts = [row for fact in without_macros(policy) if (row := _askable(fact)) is not None]
         found.rules |= {row[4] for row in found.facts}
@@ -101,6 +105,7 @@ class _Work:
     def _question(self, guard: Guard, ask: Ask) -> Any:
         chain = () if ask.chain == "." else tuple(ask.chain.split("."))
         label = chain[-1] if chain else guard.of.rpartition(".")[2]
+        when = tuple(filter(None, ask.when.split(".")))
         if ask.kind in ("values", "fact"):
             rule, lifted = guard.rule, ""
             values: Any = list(ask.names)
@@ -108,7 +113,7 @@ class _Work:
                 subject = str(ask.names[0])
                 facts = [f for f in self.policy.facts if f.subject == subject]
                 if not facts:
-                    return chain, label, None, "", guard.rule
+                    return chain, label, None, "", guard.rule, when
                 rule, values = facts[0].rule, _together(facts)
                 every = {f.rule for f in self.policy.stated if f.subject == subject} | {rule}
                 lifted = ", ".join(sorted(every | set(of_subject(self.policy, subject))))
@@ -117,15 +122,15 @@ class _Work:
                 if own and isinstance(values, list) and all(values):
                     values = tuple(values)
             self.found.rules.add(rule)
-            return chain, label, values, lifted, rule
-        domain = self._domain(ask)
+            return chain, label, values, lifted, rule, when
+        domain = self.domain(ask)
         if domain not in self.found.gone:
             gone = getattr(self, f"_{ask.kind}")(ask)
             self.found.gone[domain] = gone
             self.found.rules |= {rule for rule, _, _ in gone.values()}
-        return chain, label, None, domain, guard.rule
+        return chain, label, None, domain, guard.rule, when
 
-    def _domain(self, ask: Ask) -> str:
+    def domain(self, ask: Ask) -> str:
         """A short name of the asked tables or packages: the first of them that this release has."""
         names = [str(n) for n in ask.names if ask.kind != "tables" or self.up.entries(str(n)) is not None]
         return f"{ask.kind} of {names[0] if names else ask.names[0]}"

@@ -27,8 +27,9 @@ FACTS = @FACTS@
 # What a value asks that is gone: domain -> {value: (rule, what to add to the rules, what to lift)}.
 GONE = @GONE@
 
-# guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule));
+# guard -> (asks all facts?, answers by HTTP?, chain below the parameter, questions: (chain, label, allowed or None, domain, rule, when));
 # beside allowed values the domain is what to lift; a tuple of them: None is asked for as well; {"min": .., "max": ..}: a range.
+# Not asked while the chain ``when`` is there and says no.
 GUARDS = @GUARDS@
 @RUNTIME@
 
@@ -123,7 +124,9 @@ def check(guard, subject=None):
     subject = _read(subject, start)
     if guard in MARKS:
         globals()[f"_mark_{MARKS[guard]}"](subject)
-    for chain, label, allowed, domain, rule in questions:
+    for chain, label, allowed, domain, rule, when in questions:
+        if when and not _read(subject, when) and _has(_read(subject, when[:-1]), when[-1]):
+            continue
         for value in _each(_read(subject, chain), _strict(subject, chain, allowed)):
             text = _refusal(label, value, allowed, domain, rule)
             if text and http:
@@ -138,7 +141,7 @@ def options(guard, parser):
     """Let a command-line parser say of a removed choice that it was removed, where it says "invalid choice"."""
     import argparse
 
-    asked = {label: (allowed, domain, rule) for _, label, allowed, domain, rule in GUARDS[guard][3]}
+    asked = {label: (allowed, domain, rule) for _, label, allowed, domain, rule, _ in GUARDS[guard][3]}
     plain = parser._check_value
 
     def check_value(action, value):
@@ -233,6 +236,10 @@ def _read(value, chain):
             return None
         value = value.get(name) if isinstance(value, dict) else getattr(value, name, None)
     return value
+
+
+def _has(value, name):
+    return name in value if isinstance(value, dict) else hasattr(value, name)
 
 
 def _strict(subject, chain, allowed):

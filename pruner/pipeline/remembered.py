@@ -25,6 +25,7 @@ class Told:
 
     able: tuple[dict[str, Any], tuple[Finding, ...]] | None
     guard: bytes  # empty: there is none
+    findings: tuple[Finding, ...] = ()  # of what the guards ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,12 @@ def told(
     able = capable(snapshot, policy, rules, trees) if facts is None else None
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     text = b""
+    findings: tuple[Finding, ...] = ()
     if used or below.startswith("sglang/"):
         admitted = without_rejected(policy, outcome)
-        text = guard.render(policy, answers(admitted, outcome, below.rpartition("/")[0], trees))
-    found = Told(able, text)
+        asked = answers(admitted, outcome, below.rpartition("/")[0], trees)
+        text, findings = guard.render(policy, asked), asked.findings
+    found = Told(able, text, findings)
     if store is not None:
         cache.store(store, name, found)
     return found

@@ -119,8 +119,9 @@ def _run(
             )
             told = answer()
             able = told.able
-            if able is not None:
-                outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *able[1]}, key=_place)))
+            more = {*told.findings, *(able[1] if able is not None else ())}
+            if more:
+                outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *more}, key=_place)))
             counted = report.counts(able[0]) if able is not None else None
             extra, digest, dropped = _extra(snapshot, policy, outcome, below, told.guard, counted)
             progress("write", 0.0)

@@ -15,6 +15,7 @@ from pruner.policy.subject import normalise
 KEYS = ("at", "where", "of", "options", "facts", "http", "ask", "digest")
 MARKS = ("print", "note", "ranks", "serve", "peer", "forget")  # what becomes of the digest of the build
 KINDS = ("fact", "values", "tables", "classes", "members")
+BESIDE = ("attribute", "when")
 NAME = r"[^\W\d]\w*"
 CHAIN = rf"{NAME}(\.{NAME})*"
 PLACE = rf"{CHAIN}:{CHAIN}"
@@ -91,10 +92,10 @@ def _asks(file: RuleFile, node: Node) -> tuple[Ask, ...]:
 def _domain(file: RuleFile, node: MappingNode, chain: str, what: str) -> Ask | None:
     parts: dict[str, Node] = {}
     for key, value in file.mapping(node, what):
-        if key.value in (*KINDS, "attribute"):
+        if key.value in (*KINDS, *BESIDE):
             parts[key.value] = value
         else:
-            file.unknown_key(key, what, (*KINDS, "attribute"))
+            file.unknown_key(key, what, (*KINDS, *BESIDE))
             return None
     kinds = [kind for kind in KINDS if kind in parts]
     if len(kinds) != 1 or ("attribute" in parts) != (kinds == ["classes"]):
@@ -115,4 +116,5 @@ def _domain(file: RuleFile, node: MappingNode, chain: str, what: str) -> Ask | N
     else:
         names = _texts(file, value, what, CHAIN, "a dotted name")
     attribute = file.text(parts["attribute"], "'attribute'") if "attribute" in parts else None
-    return Ask(chain, kind, names, attribute.value if attribute is not None else "")
+    when = _texts(file, parts["when"], "'when'", CHAIN, "a chain of attributes")[:1] if "when" in parts else ()
+    return Ask(chain, kind, names, attribute.value if attribute is not None else "", "".join(when))

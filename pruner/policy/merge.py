@@ -273,7 +273,7 @@ def _digest(policy: Policy) -> str:
             g.options,
             g.facts,
             g.http,
-            [[a.chain, a.kind, list(a.names), a.attribute] for a in g.asks],
+            [[a.chain, a.kind, list(a.names), a.attribute, a.when] for a in g.asks],
         ]
         for g in policy.guards
     ]

@@ -123,6 +123,7 @@ def _verbs() -> dict[str, dict[str, Any]]:
             "classes": {**some, "description": "Nothing that removed modules of these packages offer."},
             "members": {**some, "description": "Nothing, while these walked packages yield no module."},
             "attribute": {**_TEXT, "description": "With classes: the name that lists a module's classes."},
+            "when": {**_TEXT, "description": "Not asked while this chain below the parameter is there and says no."},
         },
         "oneOf": [{"required": [kind]} for kind in KINDS],
     }

@@ -78,7 +78,9 @@ def _guards(policy: Policy, outcome: Outcome, names: RuleFiles) -> list[dict[str
             "where": call.where,
         }
         if guard is not None:
-            row["asks"] = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
+            row["asks"] = {
+                ask.chain: {ask.kind: list(ask.names)} | ({"when": ask.when} if ask.when else {}) for ask in guard.asks
+            }
             row["facts"] = guard.facts
             if guard.digest:
                 row["digest"] = guard.digest

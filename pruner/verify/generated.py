@@ -23,7 +23,7 @@ from pruner.verify.tree import Tree, parse_bytes
 from pruner.verify.wholefiles import is_guard_file
 
 # Of the module's text with every table empty: tests/verify/test_generated.py says when it is another.
-CODE = "a608ac74b89d61a69f8b46a68f0c29fb7c281688ff6168d7b3a80533725b61b3"
+CODE = "0d99cbaaeeac4f0e9db8aa86422845ea4350f374da6b750489182cf1859e953e"
 TABLES = ("RULES", "FACTS", "GONE", "GUARDS", "DIGEST", "MARKS", "COMMAND")
 Rows = Iterator[str]
 
@@ -117,21 +117,22 @@ class Generated:
     def _question(self, guard: Guarded, ask: Asked, told: set[str]) -> tuple[Any, ...]:
         chain = () if ask.chain == "." else tuple(ask.chain.split("."))
         label = chain[-1] if chain else (guard.chain[-1] if guard.chain else guard.parameter)
+        when = tuple(filter(None, ask.when.split(".")))
         rule = guard.rule or guard.key.rpartition("/")[0]
         if ask.kind == "values":
-            return chain, label, _allowed(ask.names), "", rule
+            return chain, label, _allowed(ask.names), "", rule, when
         if ask.kind != "fact":
-            return chain, label, None, f"{ask.kind} of {self._domain(ask)}", rule
+            return chain, label, None, f"{ask.kind} of {self._domain(ask)}", rule, when
         subject = str(ask.names[0])
         values = self.stated.facts.get(subject, self.stated.late.get(subject))
         if values is None:
-            return chain, label, None, "", rule
+            return chain, label, None, "", rule, when
         stating = sorted(self.stated.stating.get(subject, ()))
         lifted = ", ".join(sorted({*stating, *(r for r, text in self.stated.without if text == subject)}))
         stating = [name for name in stating if name in told][:1] or stating[:1]  # of several, whichever it names
         own = guard.after and len(chain) == 1 and subject.endswith(f".{chain[0]}")
         strict = own and not isinstance(values, Range) and all(values)
-        return chain, label, _allowed(values, strict), lifted, "".join(stating)
+        return chain, label, _allowed(values, strict), lifted, "".join(stating), when
 
     def _domain(self, ask: Asked) -> str:
         names = list(map(str, ask.names))

@@ -112,7 +112,10 @@ class Manifest:
         for row in rows:
             guard = known.get(row["guard"])
             if guard is not None and guard.rule:
-                wanted = {ask.chain: {ask.kind: list(ask.names)} for ask in guard.asks}
+                wanted = {
+                    ask.chain: {ask.kind: list(ask.names)} | ({"when": ask.when} if ask.when else {})
+                    for ask in guard.asks
+                }
                 if row["asks"] != wanted or row["facts"] != guard.facts or row.get("digest", "") != guard.mark:
                     yield f"has the guard {guard.key} ask otherwise than the rules say"
                 if not self._stands(row["rule"], [guard.rule], 4) or not self._defined(row):

@@ -31,6 +31,7 @@ class Asked:
     kind: str  # fact, values, tables, classes, members
     names: tuple[Const, ...]
     attribute: str = ""
+    when: str = ""  # not asked while this chain says no
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +249,9 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
 
 
 def _ask(chain: str, domain: dict[str, Any]) -> Asked:
-    kind = next(key for key in domain if key != "attribute")
-    return Asked(chain, kind, tuple(_many(domain[kind])) or (None,), str(domain.get("attribute") or ""))
+    kind = next(key for key in domain if key not in ("attribute", "when"))
+    names = tuple(_many(domain[kind])) or (None,)
+    return Asked(chain, kind, names, str(domain.get("attribute") or ""), str(domain.get("when") or ""))
 
 
 def _validity(stated: Stated, subject: str, point: str) -> None:

@@ -635,3 +635,103 @@ def test_the_sentence_names_the_module_that_an_entry_names_by_text(name: str, ro
     (line,) = re.findall(r"`(keep: [^`]+)`", said)
     again = prune(files, rules=f"{rules}  - {{id: more, because: It is wanted., {line}}}\n", plat=False)
     assert again.findings == [] and execute(again.files, driver)["result"] == repr("amd")
+
+
+# -- choices that an option has by default --------------------------------------------------------------------
+
+ADAPTERS = {
+    "plat.py": "",
+    "app/__init__.py": "",
+    "app/quick.py": "def run():\n    return 'quick'\n",
+    "app/slow.py": "def run():\n    return 'slow'\n",
+    "app/args.py": """\
+class Args:
+    backend: str = "quick"
+    adapters: bool = False
+
+    def __init__(self, **given):
+        vars(self).update(given)
+        self.done()
+
+    def done(self):
+        return self
+""",
+    "app/serve.py": """\
+from app import quick, slow
+from app.args import Args
+
+BACKENDS = {"quick": quick.run, "slow": slow.run}
+
+
+def serve(args):
+    return BACKENDS[args.backend]() if args.adapters else "plain"
+
+
+def update(changes):
+    return len(changes)
+
+
+def start(**given):
+    return serve(Args(**given))
+""",
+}
+
+
+def adapters(when: str, more: str = "") -> str:
+    ask = f"{{tables: app.serve.BACKENDS{', when: adapters' if when else ''}}}"
+    return f"""\
+rules:
+  - {{id: root, because: So., root: [app.serve]}}
+  - {{id: quick, because: So., drop: ["app.serve.BACKENDS[quick]"]}}
+  - {{id: done, because: So., guard: {{at: "app.args:Args.done", of: self, ask: {{backend: {ask}}}}}}}
+  - {{id: late, because: So., guard: {{at: "app.serve:update", of: changes, ask: {{backend: {ask}}}}}}}
+{more}"""
+
+
+def test_a_default_that_is_gone_is_asked_for_when_it_is_used(tmp_path: Path) -> None:
+    """``lora_backend = "csgmv"``: a build without adapters refused every start, as if somebody had asked for it."""
+    code, tree, done = written(tmp_path, ADAPTERS, adapters("adapters"), "out")
+    assert code == 0, done.findings or done.document["verdicts"]
+    assert not (tree / "app/quick.py").exists()
+    driver = """
+from app.serve import start, update
+def said(f):
+    try:
+        return f()
+    except ValueError as error:
+        return str(error).partition(" (")[0]
+print(said(start), said(lambda: start(backend="quick")))
+print(said(lambda: start(adapters=True, backend="slow")))
+print(said(lambda: start(adapters=True)))
+print(said(lambda: update({"backend": "quick"})), said(lambda: update({"backend": "quick", "adapters": False})))
+"""
+    shell = subprocess.run([sys.executable, "-c", driver], cwd=tree, capture_output=True, text=True, check=True)
+    gone = "backend 'quick' was removed from this build"
+    assert shell.stdout.splitlines() == ["plain plain", "slow", gone, f"{gone} 2"]
+
+
+STATED = "  - {id: slow, because: It is given., assume: {app.args.Args.backend: {values: [slow], valid_from: app.args.Args.done()}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("when", "more", "on", "found"),
+    [
+        ("", "", "False", True),
+        ("adapters", "", "True", True),
+        ("adapters", "", "False", False),
+        ("", STATED, "False", False),
+    ],
+    ids=["asked always", "asked as what is on by default says", "asked as what is off says", "a fact says what it is"],
+)
+def test_a_build_that_would_refuse_every_start_is_told(
+    tmp_path: Path, when: str, more: str, on: str, found: bool
+) -> None:
+    files = {path: text.replace("adapters: bool = False", f"adapters: bool = {on}") for path, text in ADAPTERS.items()}
+    code, _, done = written(tmp_path, files, adapters(when, more), "out")
+    told = [row for row in done.findings if row.code == "PR244"]
+    assert bool(told) == found
+    if found:
+        assert code == 1 and told[0].path.endswith("out.yaml") and told[0].line == 3
+        assert (
+            told[0].text == "'quick' is dropped, which Args.backend is by default: rule done would refuse every start"
+        )

@@ -41,7 +41,7 @@ rules:
         of: args
         facts: true
         ask:
-          kind: {tables: sglang.conf.KINDS}
+          kind: {tables: sglang.conf.KINDS, when: size.on}
           device: {fact: sglang.plat.device()}
           size.name: {values: [small, 3, true]}
           model: {classes: sglang.models, attribute: EntryClass}
