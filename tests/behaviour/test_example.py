@@ -178,5 +178,33 @@ def test_only_methods_of_a_class_s_own_use_may_leave_the_surface(tmp_path: Path)
 
 def test_one_spelling_of_a_union() -> None:
     assert unions("(a: Tuple[Optional[A], Union[str, Callable[[], str], NoneType]])") == (
-        "(a: Tuple[A | None, str | Callable[[], str] | None])"
+        "(a: Tuple[A | None, Callable[[], str] | None | str])"
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("(a: Union[List[str], str], b: int = 1) -> Dict | None", "(a: str | List[str], b: int = 1) -> Optional[Dict]"),
+        ("(a: List[Union[b.B, a.A]] = '[', *, c)", "(a: List[Union[a.A, b.B]] = '[', *, c)"),
+        ("(a: Union[List[Union[z, y]], List[Union[x, w]]])", "(a: List[w | x] | List[y | z])"),
+        ("(a: Literal['x | y', 'a'] | int)", "(a: int | Literal['x | y', 'a'])"),
+    ],
+)
+def test_a_union_has_one_order(one: str, other: str) -> None:
+    """``Union[List[str], str]`` equals ``Union[str, List[str]]``, and whichever a process meets first is both."""
+    assert unions(one) == unions(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("(a: Literal['x | y'])", "(a: Literal['y | x'])"),  # one text, no union
+        ("(a: A | B, b: C)", "(a: A, b: B | C)"),
+        ("(a: A | B = 1)", "(a: A | B = 2)"),
+        ("(a: Tuple[A | B, C])", "(a: Tuple[A, B | C])"),
+        ("a] | b", "b | a]"),  # no annotation: as it is
+    ],
+)
+def test_what_is_no_order_of_a_union_stays_different(one: str, other: str) -> None:
+    assert unions(one) != unions(other)

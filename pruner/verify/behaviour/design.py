@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from pruner.model import Range
 from pruner.verify.behaviour.runner import Design
-from pruner.verify.rules import read_rules, version_of
+from pruner.verify.rules import Const, read_rules, version_of
+
+SM = "sglang.srt.utils.common.get_device_sm()"
 
 
 def design(upstream: Path, rules: Sequence[Path]) -> Design:
@@ -15,4 +19,14 @@ def design(upstream: Path, rules: Sequence[Path]) -> Design:
     members: dict[str, list[str]] = {}
     for _, package, names, _ in stated.dynamics:
         members.setdefault(package, []).extend(names)
-    return Design(stated.drops, members, frozenset(stated.rules))
+    allowed = stated.facts.get(SM)
+    sm = None if allowed is None else partial(_among, allowed)
+    return Design(
+        stated.drops, members, frozenset(stated.rules), sm, [text for _, text in (*stated.roots, *stated.keeps)]
+    )
+
+
+def _among(allowed: tuple[Const, ...] | Range, value: int) -> bool:
+    if isinstance(allowed, Range):
+        return (allowed.low is None or value >= allowed.low) and (allowed.high is None or value <= allowed.high)
+    return value in allowed

@@ -9,16 +9,19 @@ from typing import Any
 
 from pruner.verify.behaviour.judge_surface import differences
 from pruner.verify.behaviour.licence import Licences
-from pruner.verify.behaviour.probe.argument_sets import MAY_GO, REMOVED
+from pruner.verify.behaviour.probe.argument_sets import MAY_GO, REMOVED, SETS
 
+SETTING = re.compile(r"(\w+) '([^']*)' was removed from this build|(\w+) is (\S+), and this build assumes ")
 QUOTED = re.compile(r"'([^']*)'(?:, )?")
 
 
 class Arguments:
-    """Judges the answers of one device."""
+    """Judges the answers of one device. ``elsewhere``: rules say that the build is for others, so it refuses everything."""
 
-    def __init__(self, licences: Licences) -> None:
+    def __init__(self, licences: Licences, *, elsewhere: bool = False) -> None:
         self.licences = licences
+        self.elsewhere = elsewhere
+        self.words = {name: words.split() for name, _, words in SETS}
         self.counts: Counter[str] = Counter()
         self.removed = {name for name, _, _ in REMOVED}
         self.refused: list[str] = []  # sets that a rule refuses, with the rule
@@ -29,6 +32,14 @@ class Arguments:
             after = out[name]
             if "crash" in before or "crash" in after:
                 yield f"{name}: {after.get('crash', 'ran')}; upstream: {before.get('crash', 'ran')}"
+            elif self.elsewhere:
+                if self.licences.said(refusal(after)) or "failure" in after:
+                    self.counts["refused, as for no build of this device"] += 1
+                else:
+                    yield f"{name}: not refused, and rules say that the build is for another device"
+            elif rule := self._asked(name, before, after, up.get("default") or {}):
+                self.counts["removed"] += 1
+                self.refused.append(f"{name}: refused by {rule}")
             elif name in self.removed or (name in MAY_GO and self.licences.said(refusal(after))):
                 self.counts["removed"] += 1
                 rule = self.licences.said(refusal(after))
@@ -40,6 +51,21 @@ class Arguments:
                     yield f"{name}: it is not refused"
             else:
                 yield from self._set(name, before, after)
+
+    def _asked(self, name: str, before: dict[str, Any], after: dict[str, Any], plain: dict[str, Any]) -> str:
+        """The rule by which something is refused that this set asks for, or that upstream would use for it alone.
+
+        What every start has by default is nothing that a set asks for: a build that refuses it can do nothing.
+        """
+        sentence = refusal(after)
+        rule, found = self.licences.said(sentence), SETTING.search(sentence)
+        if not rule or found is None or refusal(before):
+            return ""
+        label, value = found[1] or found[3], found[2] or found[4]
+        words = self.words.get(name, [])
+        named = value in words or any(label.partition("_")[0] in word.split("-") for word in words if word[:2] == "--")
+        used, usual = (row.get("arguments", {}).get(label) for row in (before, plain))
+        return rule if named or (str(used) == value and used != usual) else ""
 
     def _set(self, name: str, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
         if "failure" in after:

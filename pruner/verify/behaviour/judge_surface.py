@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from pruner.verify.behaviour.licence import Licences
+from pruner.verify.behaviour.licence import GUARD, Licences
 
 MOST_OPTIONS = 40  # of the server that may have fewer choices; more is another product
 # Nothing of these may differ.
@@ -38,11 +38,14 @@ class Surface:
                 )
             if part == "fields":
                 before = {name: _outside(row, after.get(name)) for name, row in before.items()}
+            if part == "public":
+                before = {name: self._standing(row, after.get(name)) for name, row in before.items()}
             self.counts[part] += len(before)
             yield from differences(part, before, after)
         # Tables first: a choice may go because a pattern drops its key from the table that it comes from.
         for name, table in up["tables"].items():
-            yield from self.licences.differences(name, table, out["tables"].get(name))
+            if not self._without(name, table, out["tables"].get(name)):
+                yield from self.licences.differences(name, table, out["tables"].get(name))
         if isinstance(up["server_options"], list):
             yield from self._parser("server", up["server_options"], out["server_options"])
         differing = len(self.choices) + len(self.applications)
@@ -50,6 +53,31 @@ class Surface:
         self.counts["applications gone by rule"] = len(self.applications)
         if differing > MOST_OPTIONS:
             yield f"server: {differing} differences by rule, more than {MOST_OPTIONS}"
+
+    def _standing(self, up: Any, out: Any) -> Any:
+        """What the output has instead, where that is a stand-in for something of a module that a rule drops."""
+        module = str(up).partition(":")[2].rpartition(".")[0]
+        if str(out).startswith(f"class:sglang.{GUARD}.{module}") and self.licences.module(module):
+            self.licences.counts["stand-in"] += 1
+            return out
+        return up
+
+    def _without(self, name: str, table: Any, found: Any) -> bool:
+        """Is a table that cannot be asked for one of a module that a rule drops?"""
+        if (
+            not isinstance(found, dict)
+            or found.keys() != FAILED
+            or (isinstance(table, dict) and table.keys() == FAILED)
+        ):
+            return False
+        module = name.rpartition(".")[0]
+        while module and not self.licences.module(module):
+            module = module.rpartition(".")[0]
+        if module:
+            self.licences.counts["rule"] += 1
+            for key in table if isinstance(table, dict) else ():
+                self.licences.by_rule(name, key)  # an option may choose from them
+        return bool(module)
 
     def _dropped(self, application: str) -> bool:
         """Is the module of an application gone by a rule that drops it?"""
@@ -81,6 +109,9 @@ class Surface:
             if "crash" in before or "crash" in after:
                 yield f"{command}: {after.get('crash', 'ran')}; upstream: {before.get('crash', 'ran')}"
                 continue
+            if "error" in after and self.licences.unasked(command.partition(" ")[0].partition(":")[0]):
+                self.counts["commands that no rule asks for"] += 1
+                continue
             if outcome(before) != outcome(after):
                 yield f"{command}: {said(after)}; upstream: {said(before)}"
                 continue
@@ -102,6 +133,11 @@ class Surface:
         for option in before.keys() & after.keys():
             yield from self._option(f"{where} {option}", before[option], after[option])
 
+    def _all_gone(self, where: str, choices: list[str]) -> dict[str, str]:
+        """The rules that took each of the choices; {} where one of them went without."""
+        found = {choice: self.licences.typed(where, choice) for choice in choices}
+        return found if all(found.values()) else {}
+
     def _option(self, where: str, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         for part in sorted(up):
             if part == "parsers":
@@ -112,6 +148,8 @@ class Surface:
             elif part != "choices":
                 if up[part] != out[part]:
                     yield f"{where}: {part} {up[part]!r} became {out[part]!r}"
+            elif up[part] and out[part] is None and (rules := self._all_gone(where, up[part])):
+                self.choices[where] = rules  # a parser takes an empty list for none
             elif up[part] is None or out[part] is None:
                 if up[part] != out[part]:
                     yield f"{where}: choices {up[part]} became {out[part]}"
@@ -126,6 +164,9 @@ class Surface:
                         yield f"{where}: choice {choice} is lost, and no rule names it"
                 if not out[part]:
                     yield f"{where}: no choice is left"
+
+
+FAILED = {"error", "text", "where"}
 
 
 def _outside(row: dict[str, Any], other: dict[str, Any] | None) -> dict[str, Any]:

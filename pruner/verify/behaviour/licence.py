@@ -17,12 +17,13 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
+from pruner.verify.behaviour.probe.describe import unions
 from pruner.verify.behaviour.statics import Side
 from pruner.verify.rules import covers
 
 GUARD = "_prune_guard"
 NAMED = re.compile(r"\(rule ([\w.-]+), ")
-STANDING = re.compile(rf"\b[\w.]+\.{GUARD}\.([\w.]+):([\w.]+)")
+STANDING = re.compile(rf"\b[\w.]+\.{GUARD}\.([\w.]+)(?::([\w.]+))?")
 REFERENCE = re.compile(r"(?:class|function):([\w.]+)")
 WILD = re.compile(r"[*?]")
 
@@ -36,9 +37,12 @@ class Licences:
         members: Mapping[str, Sequence[str]],
         output: Side,
         rules: frozenset[str] = frozenset(),
+        roots: Sequence[str] | None = None,
     ) -> None:
+        """``roots``: what rules keep; None: they were not asked."""
         self.output = output
         self.rules = rules
+        self.roots = None if roots is None else [text.partition(":")[0] for text in roots]
         self.modules = [(rule, text) for rule, text in drops if not set(text) & set("[:(")]
         self.members = members
         self.dropped: dict[str, str] = {}  # keys that a pattern dropped from a table, with the rule
@@ -66,6 +70,12 @@ class Licences:
         if name in self.output.modules:
             return ""
         return next((rule for rule, text in self.modules if covers(text, name)), "")
+
+    def unasked(self, name: str) -> bool:
+        """Is a module gone that a rule drops, or that no rule keeps?"""
+        if name in self.output.modules or self.roots is None:
+            return False
+        return bool(self.module(name)) or not any(covers(text, name) for text in self.roots)
 
     def said(self, sentence: str) -> str:
         """The rule that a refusal names, if it is one of the rules that speak; else ""."""
@@ -127,8 +137,13 @@ class Licences:
 
     def standing(self, up: str, out: str) -> bool:
         """Does a signature differ only in stand-ins for classes that are gone?"""
-        names = [f"{module}.{name}" for module, name in STANDING.findall(out)]
-        return STANDING.sub(r"\1.\2", out) == up and not any(self.output.defines(name) for name in names)
+        found = STANDING.findall(out)
+        if any(self.output.defines(f"{module}.{name}") if name else not self.module(module) for module, name in found):
+            return False
+        for module in {module for module, name in found if not name}:  # `from pkg.gone import A`: one for all of it
+            up = re.sub(rf"(?<![\w.]){re.escape(module)}\.\w+", module, up)
+        plain = STANDING.sub(lambda m: f"{m[1]}.{m[2]}" if m[2] else m[1], out)
+        return bool(found) and unions(plain) == unions(up)
 
     def _mapping(self, table: str, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
         yield from (f"{table}[{key}]: upstream has no such entry" for key in out if key not in up)

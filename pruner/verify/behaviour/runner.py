@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from pruner.verify.behaviour.judge_modules import Modules
 from pruner.verify.behaviour.judge_surface import Surface
 from pruner.verify.behaviour.licence import GUARD, Licences
 from pruner.verify.behaviour.probe import checkpoints
+from pruner.verify.behaviour.probe.device import PROFILES
 from pruner.verify.behaviour.sessions import ON_HOST, Answer, Plan, Sessions, copies
 from pruner.verify.behaviour.statics import Side
 
@@ -45,11 +46,16 @@ FIRST = {"plain-host": "surface"}
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """What rules say may be missing: (rule, dropped target), what a walked package still yields, ids of rules."""
+    """What rules say may be missing: (rule, dropped target), what a walked package still yields, ids of rules.
+
+    ``roots``: what they keep by name; None: not known. ``sm``: compute capabilities, times ten, of the devices that the build is for; None: of any.
+    """
 
     drops: Sequence[tuple[str, str]] = ()
     members: Mapping[str, Sequence[str]] = field(default_factory=dict)
     rules: frozenset[str] = frozenset()
+    sm: Callable[[int], bool] | None = None
+    roots: Sequence[str] | None = None
 
 
 @dataclass(slots=True)
@@ -84,7 +90,7 @@ class Run:
 
     def verdict(self, check: str) -> Verdict:
         """The verdict of one check."""
-        licences = Licences(self.design.drops, self.design.members, self.out, self.design.rules)
+        licences = Licences(self.design.drops, self.design.members, self.out, self.design.rules, self.design.roots)
         found = Found()
         for _, up, out in self.pairs(FIRST.get(check, "")):
             if usable(up, "surface") and usable(out, "surface"):
@@ -95,11 +101,14 @@ class Run:
             name = profile or "no device"
             devices.append(name)
             self.pair(check, licences, found, name, up, out)
+        if check == "arguments" and found.counts["resolved"] + len(found.problems) == 0:
+            found.unusable.append(f"no set resolves: the rules are for other devices than {', '.join(devices)}")
         if check == "surface":
             found.problems += entry_points(self.up.root, self.out.root, found.counts)
         if found.unusable or not devices:
             why = found.unusable[0] if found.unusable else "no session had this stage"
-            return Verdict(check, f"upstream did not run: {why}", "not run", tuple(found.unusable[:SHOWN]))
+            why = why if why.startswith(("no set", "the rules")) else f"upstream did not run: {why}"
+            return Verdict(check, why, "not run", tuple(found.unusable[:SHOWN]))
         covered = f"{', '.join(devices)}: " + ", ".join(
             f"{count} {what}" for what, count in found.counts.items() if count
         )
@@ -121,16 +130,23 @@ class Run:
         """Judge one device."""
         stage = JUDGED[check]
         found.seconds += sum(answer.spent.get(part, 0.0) for answer in (up, out) for part in ("base", stage))
-        if not usable(up, stage):
+        if check == "layers" and self.elsewhere(name):
+            found.unusable.append(f"the rules are for other devices than {name}")
+        elif not usable(up, stage):
             found.unusable.append(f"{name}, upstream: {up.failure or up.stages[stage]['crash']}")
         elif not usable(out, stage):
             found.problems.append(f"{name}: {out.failure or out.stages[stage]['crash']}")
         else:
             if out.failure and not up.failure:
                 found.problems.append(f"{name}: {out.failure}")
-            found.problems += [f"{name}: {text}" for text in self.judge(check, licences, found, up, out)]
+            found.problems += [f"{name}: {text}" for text in self.judge(check, licences, found, up, out, name)]
 
-    def judge(self, check: str, licences: Licences, found: Found, up: Answer, out: Answer) -> list[str]:
+    def elsewhere(self, device: str) -> bool:
+        """Do rules say that the build is for other devices than this one?"""
+        seen, sm = PROFILES.get(device.removesuffix(ON_HOST)), self.design.sm
+        return seen is not None and sm is not None and not sm(10 * seen.major + seen.minor)
+
+    def judge(self, check: str, licences: Licences, found: Found, up: Answer, out: Answer, name: str) -> list[str]:
         """The problems of one check on one device."""
         before, after = up.stages[JUDGED[check]], out.stages[JUDGED[check]]
         if check == "layers":
@@ -140,7 +156,7 @@ class Run:
             if not counts["models"]:
                 found.unusable += layers.notes
         elif check == "arguments":
-            arguments = Arguments(licences)
+            arguments = Arguments(licences, elsewhere=self.elsewhere(name))
             problems, counts = list(arguments.judge(before, after)), arguments.counts
             found.notes += arguments.refused
         elif check in ("import-run", "names"):

@@ -16,15 +16,16 @@ from typing import Any
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 UNION = re.compile(r"\b(?:typing\.)?(Optional|Union)\[")
+TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"| \| |, |: | = | -> |[()\[\]{}]|.""", re.S)
 DEPTH = 5
 LONGEST = 400  # characters of a text that is shown whole
 
 
 def unions(text: str) -> str:
-    """``Optional[X]`` and ``Union[X, Y]`` written as ``X | None`` and ``X | Y``.
+    """``Optional[X]`` and ``Union[X, Y]`` written as ``X | None`` and ``X | Y``, each in one order.
 
-    ``typing`` remembers by equality what it has built, and ``Optional[X]`` equals ``X | None``: whichever a process
-    meets first is the spelling of both from then on.
+    ``typing`` remembers by equality what it has built, ``Optional[X]`` equals ``X | None``, and ``Union[X, Y]``
+    ``Union[Y, X]``: whichever a process meets first is the spelling of both from then on.
     """
     while (found := UNION.search(text)) is not None:
         start, at, depth, parts = found.end(), found.end(), 0, []
@@ -37,7 +38,33 @@ def unions(text: str) -> str:
         parts = [part.strip() for part in (*parts, text[start:at])]
         parts = ["None" if part == "NoneType" else part for part in parts] + ["None"] * (found[1] == "Optional")
         text = f"{text[: found.start()]}{' | '.join(parts)}{text[at + 1 :]}"
-    return text
+    return _ordered(text)
+
+
+def _ordered(text: str) -> str:
+    """The alternatives of each ``X | Y`` in alphabetical order; a text whose brackets do not match as it is."""
+    if " | " not in text:
+        return text
+    stack: list[tuple[list[str], list[str]]] = [([], [""])]  # by depth: what is done, the alternatives at hand
+    for token in TOKEN.findall(text):
+        done, parts = stack[-1]
+        if token == " | ":
+            parts.append("")
+        elif token in (", ", ": ", " = ", " -> "):
+            done += [" | ".join(sorted(parts)), token]
+            parts[:] = [""]
+        elif token in "([{":
+            parts[-1] += token
+            stack.append(([], [""]))
+        elif token in ")]}":
+            if len(stack) == 1:
+                return text
+            stack.pop()
+            stack[-1][1][-1] += "".join([*done, " | ".join(sorted(parts)), token])
+        else:
+            parts[-1] += token
+    done, parts = stack[-1]
+    return "".join([*done, " | ".join(sorted(parts))]) if len(stack) == 1 else text
 
 
 class Describer:
