@@ -9,6 +9,7 @@ Blind to packages that are imported under a name that is put together at run tim
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -85,9 +86,11 @@ def sort_out(
     users: dict[str, list[str]] = {name: [] for name in open_names}
     near = _Near(open_names)
     for path, data in _gone(snapshot, outcome) if open_names else ():
-        for name in near.to(data):
-            if _named(name, path, data):
-                users[name].append(path)
+        if named := [name for name in near.to(data) if _named(name, path, data)]:
+            imported = _imported(data)
+            for name in named:
+                if name.partition(".")[0] in imported:
+                    users[name].append(path)
     stay: list[str] = []
     go: list[Dropped] = []
     for requirement in asked:
@@ -142,3 +145,17 @@ def _named(name: str, path: str, data: bytes) -> bool:
         return False
     quoted = rb"|[\"']%b[\"'.]" % re.escape(word) if path not in _LISTS else b""
     return re.search(rb"\b(?:from|import)[ \t]+(?:[^\n#]*[, \t])?%b\b%b" % (re.escape(word), quoted), data) is not None
+
+
+def _imported(data: bytes) -> set[str]:
+    """Packages that import statements of a text name; none where it cannot be read.
+
+    ``"grpcio"`` in a message of a removed file says nothing of who imports ``grpc``, which is the same distribution.
+    """
+    try:
+        nodes = list(ast.walk(ast.parse(data)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
+    return {name.partition(".")[0] for name in found}

@@ -98,6 +98,25 @@ def test_what_kept_code_names_stays(tmp_path: Path, line: str) -> None:
     assert "timm==1.0" in build(tmp_path, files)[0]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "raise ImportError('pip install nobody-knows')",
+        "NAME = 'nobody_knows'",
+        'NAME = "nobody_knows.part"',
+        "pass  # import nobody_knows",
+        "from . import nobody_knows",
+        '"""\nimport nobody_knows\n"""',
+    ],
+)
+def test_what_removed_code_only_names_stays(tmp_path: Path, line: str) -> None:
+    """``grpcio`` went from the dependencies of a kept gRPC server: a removed script had the word in a message."""
+    files = {**FILES, "sglang/pictures.py": FILES["sglang/pictures.py"] + line + "\n"}
+    assert build(tmp_path, files)[0] == ["pyzmq", "nobody-knows", "orjson", "ninja"]
+    real = {**FILES, "sglang/pictures.py": FILES["sglang/pictures.py"] + "import nobody_knows\n"}
+    assert build(tmp_path / "real", real)[0] == ["pyzmq", "orjson", "ninja"]
+
+
 def test_all_stay_where_nothing_went(tmp_path: Path) -> None:
     files = FILES | {"sglang/main.py": "import sglang.pictures\n\n\ndef main():\n    return sglang.pictures.show()\n"}
     kept, said = build(tmp_path, files)
