@@ -80,10 +80,11 @@ def _run(release: str, rules: Sequence[Path], folder: Path, jobs: int, cache: Pa
         command += ["--rules", str(path)]
     command += ["--upstream", release, "--output", str(folder / "generated"), "--reports", str(folder / "reports")]
     command += ["-j", str(jobs)] + (["--cache", str(cache)] if cache else [])
-    report = folder / "reports" / "report.json"
+    report, refuted = folder / "reports" / "report.json", folder / "reports.refuted" / "report.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        report.unlink(missing_ok=True)  # an earlier run's must not stand for one that now fails
+        for earlier in (report, refuted):
+            earlier.unlink(missing_ok=True)  # an earlier run's must not stand for one that now fails
         log = (folder / "run.log").open("wb")
     except OSError as error:
         raise cannot(str(folder), "PR309", f"cannot be written: {error.strerror}", "name another --output") from error
@@ -103,6 +104,7 @@ def _run(release: str, rules: Sequence[Path], folder: Path, jobs: int, cache: Pa
         "peak_mib": round(usage.ru_maxrss / KIB, 1),
     }
     code = child.returncode if child.returncode in matrix.RESULTS else int(ExitCode.CANNOT_RUN)
+    report = refuted if code == ExitCode.REFUTED else report  # where a refuted tree's reports lie
     document = json.loads(report.read_bytes()) if report.is_file() else None
     message = ""
     if document is None:

@@ -60,3 +60,21 @@ def test_the_worst_release_decides(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_a_release_twice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["matrix", "0.5.7", "x/0.5.7", "--output", str(tmp_path / "m")]) == 2
     assert "PR309" in capsys.readouterr().err
+
+
+def test_a_refuted_release_says_what_refuted_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its reports lie beside those of the last good run; the table had the last line of its log in their place."""
+    rules = tmp_path / "rules.yaml"
+    extra = "\n  - id: shop.none\n    because: It must be gone.\n    discard: [shop.config]\n"
+    rules.write_text((SHOP / "rules.yaml").read_text() + extra)
+    names = releases(tmp_path)[:1]
+    arguments = ["matrix", *names, "--rules", str(rules), "-j", "1", "--cache", str(tmp_path / "cache")]
+    for _ in range(2):
+        assert main([*arguments, "--output", str(tmp_path / "m")]) == 3
+        (row,) = stripped(tmp_path / "m" / "matrix.json")["releases"]
+        assert row["result"] == "refuted" and row["message"] == "" and row["python"]["lines"]["before"] > 0
+        assert any("shop/config.py" in text and "shop.none" in text for text in row["refuted"])
+        assert "discarded by shop.none" in capsys.readouterr().out
+    rules.write_text((SHOP / "rules.yaml").read_text())
+    assert main([*arguments, "--output", str(tmp_path / "m")]) == 0
+    assert "refuted" not in stripped(tmp_path / "m" / "matrix.json")["releases"][0]["result"]
