@@ -747,11 +747,8 @@ class Marker:
                 continue
             if tag == "n":
                 self.offer(module, root, path)
-            for s, index in summary.inner_imports.get(root, ()) if tag == "v" else ():
-                target, name = self.table.import_target(summary, s, index)
-                steps = (f".{name}", *path) if name else path  # `from m import Thing`, `import m` and m.Thing
-                if steps:
-                    self.offer(target, steps[0][1:], steps[1:])
+            for start in self.table.inner_starts(summary, root, path) if tag == "v" else ():
+                self.offer(*start)
 
     def _hand_on(self, module: str, node: str, pos: int) -> None:
         """A definition has a module as a plain value: ``def api(): return ops`` gives it to outsiders, who ask for what they like."""

@@ -145,13 +145,7 @@ def _modules(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Ite
 
 def _sources(marker: Marker, home: str, root: str, path: tuple[str, ...]) -> Iterator[str]:
     """Other files whose definition or variable a chain begins with: what it gives may be an object of theirs."""
-    summary = marker.out.states[home].summary
-    starts = [(home, root, path)]
-    for s, index in summary.inner_imports.get(root, ()):
-        target, name = marker.table.import_target(summary, s, index)
-        steps = (f".{name}", *path) if name else path
-        starts += [(target, steps[0][1:], steps[1:])] if steps else []
-    for start in starts:
+    for start in ((home, root, path), *marker.table.inner_starts(marker.out.states[home].summary, root, path)):
         symbol, _ = marker.world.follow(*start)
         if symbol.kind == "binding" and symbol.module in marker.out.states:
             yield symbol.module

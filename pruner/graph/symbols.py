@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -98,6 +98,16 @@ class ModuleTable:
             return (name if asname else name.split(".")[0]), ""
         module = self.absolute(summary, stmt[3], stmt[4])
         return module, stmt[5][index][0]
+
+    def inner_starts(
+        self, summary: Summary, root: str, path: tuple[str, ...]
+    ) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """(module, global, path) of a chain whose root imports in functions bind: ``from m import x``, and ``import m`` with ``m.x``."""
+        for stmt, index in summary.inner_imports.get(root, ()):
+            target, name = self.import_target(summary, stmt, index)
+            steps = (f".{name}", *path) if name else path
+            if steps:
+                yield target, steps[0][1:], steps[1:]
 
     def store_target(self, summary: Summary, store: Store) -> tuple[str, str]:
         """Same, for an import store."""

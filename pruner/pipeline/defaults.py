@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pruner.model import Ask, Finding, Guard, Policy
 from pruner.verify.catalogue import Catalogue
+from pruner.verify.entries import binds
 
 Refused = Mapping[str, tuple[str, str, list[str]]]  # value -> the rule that took it, and advice
 
@@ -53,10 +54,5 @@ def _classes(guard: Guard, up: Catalogue) -> Iterator[tuple[str, Mapping[str, ob
 
 def _constants(node: ast.ClassDef) -> Iterator[tuple[str, object]]:
     for part in node.body:
-        targets = (
-            part.targets if isinstance(part, ast.Assign) else [part.target] if isinstance(part, ast.AnnAssign) else []
-        )
-        value = part.value if isinstance(part, (ast.Assign, ast.AnnAssign)) else None
-        for target in targets:
-            if isinstance(target, ast.Name) and isinstance(value, ast.Constant):
-                yield target.id, value.value
+        if isinstance(part, ast.Assign | ast.AnnAssign) and isinstance(part.value, ast.Constant):
+            yield from ((name, part.value.value) for name in binds(part))

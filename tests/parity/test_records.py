@@ -24,6 +24,13 @@ RULES = "rules:\n  - {id: t.root, because: It starts here., root: [pkg.app]}\n"
 LINES = {"pkg/app.py": [0, 1, 2, 5], "pkg/__init__.py": [0]}  # a module starts at 0, which is no line
 
 
+def build() -> None:
+    """Prune ``in`` to ``out``, as the build that the rows of these tests speak of."""
+    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
+    manifest = json.loads(Path("out/PRUNED.json").read_text())
+    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run with its reports, and what two servers would show of it."""
@@ -34,9 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "rules.yaml").write_text(RULES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PRUNE_CACHE", str(tmp_path / "cache"))
-    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
-    manifest = json.loads(Path("out/PRUNED.json").read_text())
-    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    build()
     return tmp_path
 
 
@@ -89,9 +94,7 @@ def test_what_went_and_ran_is_no_kept_line(place: Path, capsys: pytest.CaptureFi
     Path("in/pkg/app.py").write_text(
         "def f(x):\n    if x:\n        import pkg.idle\n        return pkg.idle.D\n    return x\n\n\nf(0)\n"
     )
-    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
-    manifest = json.loads(Path("out/PRUNED.json").read_text())
-    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    build()
     lines = {"pkg/app.py": [1, 2, 5, 8], "pkg/__init__.py": [0], "pkg/gone.py": [1, 2, 3]}
     code, out, _ = collect(capsys, left("r", row(), traces=packed(bf16_triton=zipped(trace(lines)))))
     assert code == 0 and "9 Python lines are kept, 4 of them ran: 2.25 to one." in out
@@ -115,9 +118,7 @@ def test_a_large_folder_is_told_in_parts(place: Path, capsys: pytest.CaptureFixt
     Path("in/pkg/app.py").write_text(
         "import pkg.light.mod\nfrom pkg.heavy.own import g\n\n\ndef f():\n    return g() + pkg.light.mod.B\n\n\nf()\n"
     )
-    assert main(["--rules", "rules.yaml", "--upstream", "in", "--output", "out", "-j", "1"]) == 0
-    manifest = json.loads(Path("out/PRUNED.json").read_text())
-    Path("out/PRUNED.json").write_text(json.dumps({**manifest, "digest": DIGEST}))
+    build()
     lines = {"pkg/app.py": [1, 2, 5, 6, 9], "pkg/heavy/own.py": [1, 4, 5], "pkg/heavy/inner/mod.py": list(range(1, 21))}
     code, out, _ = collect(capsys, left("r", row(), traces=packed(bf16_triton=zipped(trace(lines)))))
     assert code == 0 and "| pkg/heavy/inner | 20 | 20 | 1.0 | pkg.heavy.inner.mod [read at pkg/heavy/own.py:5] |" in out

@@ -66,6 +66,7 @@ class Found:
     counts: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)  # differences by rule
     unusable: list[str] = field(default_factory=list)  # upstream itself did not run
+    elsewhere: str = ""  # the rules are for other devices
     seconds: float = 0.0
 
 
@@ -102,13 +103,14 @@ class Run:
             devices.append(name)
             self.pair(check, licences, found, name, up, out)
         if check == "arguments" and found.counts["resolved"] + len(found.problems) == 0:
-            found.unusable.append(f"no set resolves: the rules are for other devices than {', '.join(devices)}")
+            found.elsewhere = f"no set resolves: the rules are for other devices than {', '.join(devices)}"
         if check == "surface":
             found.problems += entry_points(self.up.root, self.out.root, found.counts)
+        if found.elsewhere and not found.unusable:
+            return Verdict(check, found.elsewhere, "not run", (found.elsewhere,))
         if found.unusable or not devices:
             why = found.unusable[0] if found.unusable else "no session had this stage"
-            why = why if why.startswith(("no set", "the rules")) else f"upstream did not run: {why}"
-            return Verdict(check, why, "not run", tuple(found.unusable[:SHOWN]))
+            return Verdict(check, f"upstream did not run: {why}", "not run", tuple(found.unusable[:SHOWN]))
         covered = f"{', '.join(devices)}: " + ", ".join(
             f"{count} {what}" for what, count in found.counts.items() if count
         )
@@ -131,7 +133,7 @@ class Run:
         stage = JUDGED[check]
         found.seconds += sum(answer.spent.get(part, 0.0) for answer in (up, out) for part in ("base", stage))
         if check == "layers" and self.elsewhere(name):
-            found.unusable.append(f"the rules are for other devices than {name}")
+            found.elsewhere = f"the rules are for other devices than {name}"
         elif not usable(up, stage):
             found.unusable.append(f"{name}, upstream: {up.failure or up.stages[stage]['crash']}")
         elif not usable(out, stage):
