@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pruner.model import Finding, Outcome, Policy, Snapshot
 from pruner.pipeline.load import module_paths
@@ -14,22 +14,32 @@ from pruner.verify.catalogue import Catalogue
 from pruner.verify.rules import read_rules
 from pruner.verify.tree import Tree
 
+if TYPE_CHECKING:
+    from pruner.verify.driver import Ready
 
-def catalogues(snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path] = ()) -> tuple[Catalogue, Catalogue]:
-    """Tables of upstream and of the output; upstream's without what other platforms put into them."""
+
+def catalogues(
+    snapshot: Snapshot, outcome: Outcome, rules: Sequence[Path] = (), ready: Ready | None = None
+) -> tuple[Catalogue, Catalogue]:
+    """Tables of upstream and of the output; upstream's without what other platforms put into them.
+
+    ``ready``: what a verifier has read of upstream already.
+    """
     paths = module_paths(snapshot)
 
     def kept(path: str) -> bytes | None:
         return outcome.files[path] if path in outcome.files else snapshot.read(path)
 
-    truth = None
+    truth = parse = None
     if rules:
         from pruner.verify.effects import Effects  # here: a process beside the run asks, which imports it by itself
         from pruner.verify.world import World
 
         stated = read_rules(rules, snapshot.origin.version)
-        truth = Effects(World(Tree(snapshot.root, snapshot.python_root), stated)).decided
-    up = Catalogue(paths, snapshot.read, truth=truth)
+        tree = ready.up if ready is not None else Tree(snapshot.root, snapshot.python_root)
+        truth = Effects(World(tree, stated, like=ready.world if ready is not None else None)).decided
+        parse = tree.parse
+    up = Catalogue(paths, snapshot.read, truth=truth, parse=parse)
     return up, Catalogue(paths, kept, up)
 
 

@@ -69,7 +69,7 @@ def specialise(
     policy = placed(policy, snapshot.python_root)
     everything, policy = policy, replace(policy, facts=without_macros(policy))
     stores = StoresAhead(snapshot, policy.facts, loader.table, ahead or Ahead(1))
-    loader.loaded, loader.rested = stores.loaded, rested
+    loader.loaded, loader.looks, loader.rested = stores.loaded, stores.looks, rested
     rejected: dict[Fact, FactRecord] = {}
     try:
         while True:

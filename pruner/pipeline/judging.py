@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +57,10 @@ class Judging:
         """Every processor is needed from now on."""
         if self._early is not None:
             self._early.rest()
+
+    def beside(self, function: Callable[..., Any], *arguments: object) -> Callable[[], Any] | None:
+        """See :meth:`pruner.verify.early.Early.beside`; None where there is no such process."""
+        return self._early.beside(function, *arguments) if self._early is not None else None
 
     def verdicts(self, tree: Path) -> list[Verdict]:
         """What the checks say of an output, now or in an earlier run on the same bytes under the same rules."""

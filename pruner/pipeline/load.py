@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import marshal
 import multiprocessing
@@ -10,14 +11,19 @@ import threading
 import tokenize
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Finding, Snapshot, import_path
 from pruner.model.ir import Block, imports_in
 from pruner.pipeline.ahead import step_back
+from pruner.pipeline.looks import Looks
 from pruner.scan import summary as scan
+from pruner.scan.stores import FileStores, find
 from pruner.scan.summary import Summary
+from pruner.scan.written import Written
 
 FEW = 200
 """Python files of a tree that are read before processes for it have started."""
@@ -28,22 +34,33 @@ _ENCODING = "its encoding is not UTF-8"
 Lowered = tuple[bytes, str, int]  # (marshalled form, status, lines) of one file
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a worker says of a file beside its form, as it has the syntax tree at hand."""
+
+    lowered: Lowered
+    imports: list[str]  # modules that it may import
+    written: Written | None  # what it stores by ways that no assignment shows; None: not known
+    stores: FileStores | None  # None where its text does not look as if it had stores that facts speak of
+    looked: bool  # at its stores
+
+
 def lower_file(path: Path) -> Lowered:
     """(marshalled form, status, lines) of one file. Status: ``""``, ``newer`` or a message."""
-    return _lower(path)[0]
+    return _lower(path.read_bytes())[0]
 
 
-def _lower(path: Path) -> tuple[Lowered, Block | None]:
-    """A lowered file, with its statements where this Python reads them."""
-    data = path.read_bytes()
+def _lower(data: bytes) -> tuple[Lowered, Block | None, ast.Module | None]:
+    """A lowered file, with its statements and its syntax tree where this Python reads them."""
     lines = data.count(b"\n")
     other = False
     try:
         other = tokenize.detect_encoding(io.BytesIO(data).readline)[0] not in ("utf-8", "utf-8-sig")
         if other:
             raise ValueError(_ENCODING)  # ast counts bytes of another text than the file's
-        body = scan.lowered_body(data)
-        return (marshal.dumps(body), "", lines), body
+        tree = scan.parsed(data)
+        body = scan.lowered_body(data, tree)
+        return (marshal.dumps(body), "", lines), body, tree
     except (SyntaxError, ValueError, KeyError) as error:  # KeyError: a statement that this Python does not know
         message = str(error)
     except (RecursionError, MemoryError):  # what the parser raises for `not not not ...`, and without a text
@@ -52,16 +69,32 @@ def _lower(path: Path) -> tuple[Lowered, Block | None]:
 
     form = lower_apart(data)
     if form is None:
-        return (lower_broken(data), message, lines), None
-    return (form, message if other else "newer", lines), None
+        return (lower_broken(data), message, lines), None, None
+    return (form, message if other else "newer", lines), None, None
 
 
-def _lower_ahead(path: Path, module: str, package: bool) -> tuple[Lowered, list[str]]:
-    """A lowered file with the modules that it may import, for the workers."""
-    row, body = _lower(path)
-    if body is None:
+_SHARED: dict[str, Looks] = {}  # what a forked worker finds
+
+
+def _begin(parent: int, loader: Loader) -> None:
+    """What a worker does first."""
+    step_back(parent, _NICE)
+    if loader.looks is not None:
+        _SHARED["looks"] = loader.looks
+
+
+def _lower_ahead(path: Path, module: str, package: bool) -> Reading:
+    data = path.read_bytes()
+    row, body, tree = _lower(data)
+    if body is None or tree is None:
         body = marshal.loads(row[0]) if row[0] else ()
-    return row, _imports(Summary("", module, package, body, row[2]))
+        return Reading(row, _imports(Summary("", module, package, body, row[2])), None, None, False)
+    stores, looks = None, _SHARED.get("looks")
+    if looks is not None and looks.at(module, data):
+        with suppress(ValueError, RecursionError, MemoryError):  # whoever asks for them meets the fault
+            stores = find(data, tree)
+    imports = _imports(Summary("", module, package, body, row[2]))
+    return Reading(row, imports, scan.written_in(row[0], body), stores, looks is not None)
 
 
 class Loader:
@@ -88,18 +121,20 @@ class Loader:
         self.paths = module_paths(snapshot, beside)
         self.table = ModuleTable(self.paths, self.load)
         self.summaries: dict[str, Summary | None] = {}
-        self._futures: dict[str, Future[tuple[Lowered, list[str]]]] = {}
+        self._futures: dict[str, Future[Reading]] = {}
         self._lock = threading.Lock()  # of _futures, which grows from the pool's thread as well
         self._pool: ProcessPoolExecutor | None = None
         self.excluded: set[str] = set()
-        self.loaded: Callable[[str], None] = lambda path: None  # hears of every file that is asked for
+        # Hears of every file that is asked for, and of what a worker said of it.
+        self.loaded: Callable[[str, Reading | None], None] = lambda path, early: None
+        self.looks: Looks | None = None  # of whose stores the workers are asked
         # Hears of modules that are asked for, once the workers have nothing left to do: of all so far, then of each.
         self.rested: Callable[[list[str]], None] = lambda modules: None
         self._pending = 0  # files that are with the workers, or wait for them
         self._resting = False
         if jobs > 1 and len(self.paths) > FEW:
             self._pool = ProcessPoolExecutor(
-                jobs, multiprocessing.get_context("fork"), initializer=step_back, initargs=(os.getpid(), _NICE)
+                jobs, multiprocessing.get_context("fork"), initializer=_begin, initargs=(os.getpid(), self)
             )
 
     def load(self, module: str) -> Summary | None:
@@ -111,6 +146,7 @@ class Loader:
         path, package = self.paths[module]
         digest = self._digests.get(path, "")
         row = self.known.get(digest)
+        early: Reading | None = None
         if row is None:
             with self._lock:
                 future = self._futures.get(module)
@@ -118,13 +154,14 @@ class Loader:
             if future is None or future.cancel():
                 row = lower_file(self.snapshot.root / path)
             else:
-                row = future.result()[0]
+                early = future.result()
+                row = early.lowered
         if digest:
             self.used[digest] = row
         lowered, status, lines = row
         summary: Summary | None = None
         if lowered:
-            summary = scan.build(path, module, package, lowered, lines)
+            summary = scan.build(path, module, package, lowered, lines, early.written if early is not None else None)
             summary.error = status
         if status not in ("", "newer"):
             advice = "the file travels byte for byte and nothing is removed because of it"
@@ -133,7 +170,7 @@ class Loader:
         if status:
             self.untouchable.add(module)
         self.summaries[module] = summary
-        self.loaded(path)
+        self.loaded(path, early)
         if summary is not None and self._pool is not None:
             self._ahead(_imports(summary))
             if not self._pending and (self._resting or len(self.summaries) > _SOME):
@@ -161,9 +198,9 @@ class Loader:
                 self._pending += 1
             future.add_done_callback(self._arrived)
 
-    def _arrived(self, future: Future[tuple[Lowered, list[str]]]) -> None:
+    def _arrived(self, future: Future[Reading]) -> None:
         if not future.cancelled() and future.exception() is None:  # whoever asks for the file meets the fault
-            self._ahead(future.result()[1])
+            self._ahead(future.result().imports)
         with self._lock:
             self._pending -= 1
 

@@ -10,12 +10,16 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pruner.graph.symbols import ModuleTable
 from pruner.model import Fact, Snapshot
 from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.watch import Watch, watches
 from pruner.scan.stores import FileStores, find
+
+if TYPE_CHECKING:
+    from pruner.pipeline.load import Reading
 
 _COMPUTED = (b"setattr", b"delattr", b"__dict__", b"vars(", b"globals(", b"patch.object")
 _QUOTED = re.compile(rb"[\"\'](\w+)[\"\']")
@@ -101,7 +105,7 @@ class StoresAhead:
 
     def __init__(self, snapshot: Snapshot, facts: Iterable[Fact], table: ModuleTable, ahead: Ahead) -> None:
         own = [watch for fact in facts if not fact.valid_from for watch in watches(fact.subject, table, {})]
-        self._looks = Looks([replace(w, classes=_ANY) if w.kind == "attribute" and not w.outside else w for w in own])
+        self.looks = Looks([replace(w, classes=_ANY) if w.kind == "attribute" and not w.outside else w for w in own])
         self._modules = {path: module for module, (path, _) in table.paths.items()}
         self._root, self._ahead = snapshot.root, ahead
         self._waiting: list[tuple[str, str]] = []
@@ -109,14 +113,18 @@ class StoresAhead:
         self._sent = 0
         self._found: dict[str, FileStores] = {}
 
-    def loaded(self, path: str) -> None:
-        """This file is part of what is being marked."""
+    def loaded(self, path: str, early: Reading | None = None) -> None:
+        """This file is part of what is being marked; ``early``: what is known of it already."""
         if path in self._batches:
+            return
+        if early is not None and early.looked:
+            if early.stores is not None:
+                self._found[path] = early.stores
             return
         self._batches[path] = self._sent
         self._waiting.append((self._modules[path], path))
         if len(self._waiting) >= _BATCH:
-            self._ahead.send(self._sent, _found, self._root, self._waiting, self._looks)
+            self._ahead.send(self._sent, _found, self._root, self._waiting, self.looks)
             self._waiting, self._sent = [], self._sent + 1
 
     def find(self, path: str, data: bytes) -> FileStores:

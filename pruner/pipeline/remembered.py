@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pruner.model import Finding, Outcome, Policy, Snapshot, Verdict
 from pruner.pipeline import cache, guard, inventory, severed, stored
@@ -17,6 +17,9 @@ from pruner.pipeline.capability import capabilities as capable
 from pruner.pipeline.capability import catalogues
 from pruner.policy import load
 from pruner.verify import capabilities
+
+if TYPE_CHECKING:
+    from pruner.verify.driver import Ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class _Read:
 
 
 def told(
+    ready: Ready | None,
     snapshot: Snapshot,
     policy: Policy,
     outcome: Outcome,
@@ -43,12 +47,12 @@ def told(
     store: Path | None,
     facts: Path | None,
 ) -> Told:
-    """What the tables of both trees tell."""
+    """What the tables of both trees tell. ``ready``: what a verifier has read of upstream already."""
     name = cache.key(snapshot, policy, "told", below, policy.read) if store is not None else ""
     known = cache.load(store, name, Told) if store is not None else None
     if known is not None:
         return known
-    trees = catalogues(snapshot, outcome, rules if facts is None else ())
+    trees = catalogues(snapshot, outcome, rules if facts is None else (), ready)
     able = capable(snapshot, policy, rules, trees) if facts is None else None
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
     text = b""
@@ -61,6 +65,11 @@ def told(
     if store is not None:
         cache.store(store, name, found)
     return found
+
+
+def asked_of(outcome: Outcome) -> Outcome:
+    """What :func:`told` looks at of an outcome, for a process that is sent it."""
+    return replace(outcome, removals=(), findings=(), kept_ranges={}, roots=(), edges=(), operations=(), open_stores=())
 
 
 def looked_up(

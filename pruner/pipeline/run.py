@@ -186,8 +186,10 @@ def _analysed(
     package, name, below = place
     rules, facts = judging.rules, judging.facts
 
+    asked = (rules, below, store if facts is None else None, facts)
+
     def told(outcome: Outcome) -> remembered.Told:
-        return remembered.told(snapshot, policy, outcome, rules, below, store if facts is None else None, facts)
+        return remembered.told(None, snapshot, policy, outcome, *asked)
 
     key = cache.key(snapshot, policy) if store is not None else ""
     known = cache.load(store, key, Outcome) if store is not None else None
@@ -210,7 +212,8 @@ def _analysed(
         judging.read()
         while counts:
             counts.pop()()
-        tables.append(stack.enter_context(beside(options.jobs, lambda: told(outcome))))
+        apart = judging.beside(remembered.told, snapshot, policy, remembered.asked_of(outcome), *asked)
+        tables.append(apart or stack.enter_context(beside(options.jobs, lambda: told(outcome))))
 
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)

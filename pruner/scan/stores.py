@@ -74,11 +74,10 @@ class FileStores:
     members: dict[str, dict[str, str]] = field(default_factory=dict)  # class -> name -> def, computed or value
 
 
-def find(data: bytes) -> FileStores:
-    """All stores of a file. Raises SyntaxError and ValueError as ``ast.parse`` does."""
+def find(data: bytes, tree: ast.Module | None = None) -> FileStores:
+    """All stores of a file; ``tree``: its syntax tree. Raises SyntaxError and ValueError as ``ast.parse`` does."""
     reader = _Reader(data)
-    tree = ast.parse(data)
-    for statement in tree.body:
+    for statement in (tree or ast.parse(data)).body:
         reader.statement(statement, True)
     return reader.out
 

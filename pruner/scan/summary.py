@@ -78,23 +78,32 @@ def lower(data: bytes) -> bytes:
     return marshal.dumps(lowered_body(data))
 
 
-def lowered_body(data: bytes) -> Block:
-    """The lowered statements of a file. Raises as :func:`lower` does."""
+def lowered_body(data: bytes, tree: ast.Module | None = None) -> Block:
+    """The lowered statements of a file; ``tree``: what :func:`parsed` gave. Raises as :func:`lower` does."""
+    return StatementLowering(data).block((tree or parsed(data)).body)
+
+
+def parsed(data: bytes) -> ast.Module:
+    """``ast.parse`` without its warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = ast.parse(data)
-    return StatementLowering(data).block(tree.body)
+        return ast.parse(data)
 
 
-def build(path: str, module: str, package: bool, lowered: bytes, lines: int) -> Summary:
-    """Index a lowered file."""
-    summary = Summary(path, module, package, marshal.loads(lowered), lines, mirrors=looks(lowered))
+def build(path: str, module: str, package: bool, lowered: bytes, lines: int, written: Written | None = None) -> Summary:
+    """Index a lowered file; ``written``: what :func:`written_in` gave where that was asked already."""
+    summary = Summary(path, module, package, marshal.loads(lowered), lines, mirrors=looks(lowered), _written=written)
     indexer = _Indexer(summary)
     indexer.block(summary.body, (), False)
     if b":=" in lowered:
         summary.walrus = True
         indexer.walrus(summary.body)
     return summary
+
+
+def written_in(lowered: bytes, body: Block) -> Written:
+    """What a lowered file stores by ways that no assignment shows."""
+    return read(body) if looks(lowered) else Written()
 
 
 def _reads_all(part: Any) -> bool:

@@ -2,7 +2,8 @@
 
 What a module of upstream binds is asked by each of the verifier's processes, and depends on upstream's text alone. Marking
 is one thread's work and leaves a processor idle towards its end: this process then parses what the run has looked at,
-and the verifier's workers, which are forked from it, have it all.
+and the verifier's workers, which are forked from it, have it all. So has a process that answers a question of the run
+itself (:meth:`Early.beside`); what that one does is not known to the verifier, which goes on as it was.
 
 The process is forked before the run holds much memory and while nothing else of it is at work. It answers once and ends,
 which is waited for when the run ends: by then the system has its memory back, and who measures the run counts only the
@@ -14,9 +15,10 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
@@ -37,19 +39,23 @@ class Early:
 
     def __init__(self, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
         self._pipe, theirs = Pipe()
+        self._told, telling = Pipe(duplex=False)
+        self._asked = False
         parent = os.getpid()
         self._process = os.fork()
         if not self._process:
             status = 1
             try:
                 self._pipe.close()
+                self._told.close()
                 die_with(parent)
                 signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run hears of it, and ends this process
-                _serve(theirs, upstream, rules, python_root)
+                _serve(theirs, telling, upstream, rules, python_root)
                 status = 0
             finally:
                 os._exit(status)
         theirs.close()
+        telling.close()
         self._answered = False
 
     def warm(self, modules: Iterable[str], parsed: dict[str, Any] | None = None) -> None:
@@ -59,6 +65,30 @@ class Early:
     def rest(self) -> None:
         """Both processors are needed: read no more."""
         self._send(("rest",))
+
+    def beside(self, function: Callable[..., Any], *arguments: object) -> Callable[[], Any] | None:
+        """Start ``function(ready, *arguments)`` in a process forked from this one; the returned call gives its answer.
+
+        ``ready`` is what this process knows by then, or None. Everything is pickled. One question only: None for another
+        one, or where the process is gone. The call raises what the function raises, and RuntimeError when its process
+        was ended.
+        """
+        if self._asked or not self._send(("beside", pickle.dumps((function, arguments), pickle.HIGHEST_PROTOCOL))):
+            return None
+        self._asked = True
+        held: list[Any] = []
+
+        def answer() -> Any:
+            if not held:
+                try:
+                    held.append(self._told.recv())
+                except (EOFError, OSError) as error:
+                    raise RuntimeError("a process of the run was ended") from error
+            if isinstance(held[0], BaseException):
+                raise held[0]
+            return held[0]
+
+        return answer
 
     def run(
         self, output: Path, jobs: int, checks: Sequence[str] | None, counts: Counted | None = None
@@ -92,9 +122,10 @@ class Early:
             os.waitpid(self._process, 0)
         self._process = 0
         self._pipe.close()
+        self._told.close()
 
 
-def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
+def _serve(pipe: Connection, telling: Connection, upstream: Path, rules: Sequence[Path], python_root: str) -> None:
     """Read modules while there is nothing to be heard, until a run is asked for."""
     gc.disable()  # nothing here is garbage before the run ends
     from pruner.verify.driver import make_ready, run  # here: the run itself needs none of it
@@ -119,6 +150,8 @@ def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root:
             take_read(more[1])
         elif what == "rest":
             waiting.clear()
+        elif what == "beside":
+            _answer_apart(pipe, telling, more[0], ready)
         else:
             output, jobs, checks, counts = more
             take_counts(counts)
@@ -128,4 +161,26 @@ def _serve(pipe: Connection, upstream: Path, rules: Sequence[Path], python_root:
                 pipe.send(error)
             for worker in multiprocessing.active_children():
                 worker.join()
+            with suppress(ChildProcessError):
+                os.wait()  # who answered apart
             return
+
+
+def _answer_apart(pipe: Connection, telling: Connection, question: bytes, ready: Ready | None) -> None:
+    """Have a child of this process answer; what it imports and changes stays with it."""
+    parent = os.getpid()
+    if os.fork():
+        telling.close()
+        return
+    try:
+        die_with(parent)
+        pipe.close()
+        try:
+            function, arguments = pickle.loads(question)
+            answer = function(ready, *arguments)
+        except BaseException as error:
+            answer = error
+        telling.send(answer)
+        telling.close()
+    finally:
+        os._exit(0)

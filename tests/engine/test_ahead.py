@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,10 @@ from pruner.graph.symbols import ModuleTable
 from pruner.model import Fact
 from pruner.model.policy import Location
 from pruner.pipeline.ahead import Ahead
-from pruner.pipeline.load import module_paths
+from pruner.pipeline.load import Loader, Reading, module_paths
 from pruner.pipeline.looks import StoresAhead
 from pruner.scan.stores import find
+from pruner.scan.summary import written_in
 from pruner.source import read_tree
 
 FLAG = b"import os\n_flag = False\ndef turn(on):\n    global _flag\n    _flag = on\n    os.environ['KEY'] = '1'\n"
@@ -113,3 +114,57 @@ def test_stores_are_those_of_the_file(tmp_path: Path, jobs: int, subject: str) -
                     stores.find(path, b"def broken(:\n")
     finally:
         ahead.close()
+
+
+def wait_for(there: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not there() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert there()
+
+
+MIRROR = b"import os\nfrom pkg import m0\n\n\ndef f(name):\n    globals()[name] = 1\n    setattr(m0, '_flag', True)\n    m0._flag = 2\n"
+
+
+@pytest.mark.parametrize("watching", [False, True])
+def test_what_workers_say_is_what_the_file_says(tmp_path: Path, watching: bool) -> None:
+    """A worker has the syntax tree at hand: it says the stores and the reflection of a file beside its form."""
+    (tmp_path / "pkg").mkdir()
+    texts = [FLAG, MIRROR, b"def broken(:\n", b"x = 1\n"]
+    lines = b"".join(b"from pkg import m%d\n" % index for index in range(240))
+    (tmp_path / "pkg" / "__init__.py").write_bytes(lines)
+    for index in range(240):
+        (tmp_path / "pkg" / f"m{index}.py").write_bytes(texts[index % 4])
+    loader = Loader(read_tree(tmp_path, "program"), 2)
+    fact = Fact("r", "pkg.m0._flag", (False,), Location("rules.yaml", 1, 1))
+    stores = StoresAhead(loader.snapshot, [fact], loader.table, Ahead(1))
+    loader.looks = stores.looks if watching else None
+    said: dict[str, Reading] = {}
+
+    def loaded(path: str, reading: Reading | None) -> None:
+        stores.loaded(path, reading)
+        if reading is not None:
+            said[path] = reading
+
+    loader.loaded = loaded
+    try:
+        loader.load("pkg")
+        wait_for(lambda: loader._pending == 0)
+        for index in range(240):
+            loader.load(f"pkg.m{index}")
+    finally:
+        loader.close()
+    assert len(said) > 200
+    for path, reading in said.items():
+        data = (tmp_path / path).read_bytes()
+        if data == texts[2]:
+            assert (reading.written, reading.stores) == (None, None)
+            continue
+        module = path.removesuffix(".py").replace("/", ".")
+        summary = loader.summaries[module]
+        assert summary is not None
+        assert reading.written == summary.written() == written_in(reading.lowered[0], summary.body)
+        assert reading.looked is watching
+        assert reading.stores == (find(data) if watching and stores.looks.at(module, data) else None)
+        assert stores.find(path, data) == find(data)
+    assert any(reading.stores is not None for reading in said.values()) is watching

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from pruner import verify
 from pruner.errors import PruneError
 from pruner.model import Verdict
 from pruner.verify.discard import counts_taken
+from pruner.verify.driver import Ready
 from pruner.verify.early import Early
 from pruner.verify.rules import read_ahead
 from tests.engine.program import prune
@@ -94,6 +96,81 @@ def test_what_it_used_is_counted(trees: tuple[Path, Path, Path]) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert int(done.stdout) > 400, done.stderr
+
+
+def looks(ready: Ready | None, module: str, wanted: Path) -> tuple[int, list[str], bytes]:
+    """A question of the run: who answers, what it has read of upstream, what the run sent."""
+    known = sorted(ready.world._names) if ready is not None else []
+    return os.getpid(), [name for name in known if name == module], wanted.read_bytes()
+
+
+def fails(ready: object) -> None:
+    raise ValueError(f"asked with {ready is not None}")
+
+
+def ends(ready: object) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_process_beside_it_answers(trees: tuple[Path, Path, Path], warm: bool) -> None:
+    """It has what was read by then; the verifier goes on, and says what it would have said."""
+    up, out, rules = trees
+    early = Early(up, [rules], "")
+    if warm:
+        early.warm(["app", "plat"])
+        time.sleep(1)
+    answer = early.beside(looks, "plat", up / "app.py")
+    assert answer is not None
+    assert early.beside(looks, "plat", up / "app.py") is None  # one question only
+    pid, known, data = answer()
+    assert pid not in (os.getpid(), early._process)
+    assert known == (["plat"] if warm else [])
+    assert data == (up / "app.py").read_bytes()
+    assert answer() == (pid, known, data)
+    assert said(early.run(out, 2, None)) == said(verify.run(up, out, [rules], jobs=2))
+    early.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "text"), [(fails, ValueError, "asked with False"), (ends, RuntimeError, "was ended")]
+)
+def test_what_the_process_beside_it_raises_is_raised(
+    trees: tuple[Path, Path, Path], function: Callable[[object], None], error: type[Exception], text: str
+) -> None:
+    up, out, rules = trees
+    early = Early(up, [rules], "")
+    answer = early.beside(function)
+    assert answer is not None
+    with pytest.raises(error, match=text):
+        answer()
+    assert early.run(out, 2, None)
+    early.close()
+
+
+def waits(ready: object, mine: Path) -> None:
+    mine.write_text(str(os.getpid()))
+    time.sleep(60)
+
+
+def test_the_process_beside_it_ends_with_it(trees: tuple[Path, Path, Path]) -> None:
+    up, _, rules = trees
+    early = Early(up, [rules], "")
+    mine = up / "pid"
+    answer = early.beside(waits, mine)
+    assert answer is not None
+    until(lambda: mine.exists() and bool(mine.read_text()))
+    early.close()
+    pid = int(mine.read_text())
+    until(lambda: not Path(f"/proc/{pid}").exists() or Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z")
+    dead = Early(up, [rules], "")
+    os.kill(dead._process, signal.SIGKILL)
+    time.sleep(0.2)
+    answer = dead.beside(looks, "plat", up / "app.py")
+    if answer is not None:  # the pipe took the question, and nobody answers
+        with pytest.raises(RuntimeError):
+            answer()
+    dead.close()
 
 
 def test_one_that_died_gives_no_answer(trees: tuple[Path, Path, Path]) -> None:
