@@ -44,14 +44,12 @@ def told(
     outcome: Outcome,
     rules: Sequence[Path],
     below: str,
-    store: Path | None,
     facts: Path | None,
 ) -> Told:
-    """What the tables of both trees tell. ``ready``: what a verifier has read of upstream already."""
-    name = cache.key(snapshot, policy, "told", below, policy.read) if store is not None else ""
-    known = cache.load(store, name, Told) if store is not None else None
-    if known is not None:
-        return known
+    """What the tables of both trees tell. ``ready``: what a verifier has read of upstream already.
+
+    Nothing is remembered here: where a fact is rejected afterwards, the answer is not the run's.
+    """
     trees = catalogues(snapshot, outcome, rules if facts is None else (), ready)
     able = capable(snapshot, policy, rules, trees) if facts is None else None
     used = any(e.cause.kind == "guard" for edits in outcome.edits.values() for e in edits)
@@ -61,10 +59,19 @@ def told(
         admitted = without_rejected(policy, outcome)
         asked = answers(admitted, outcome, below.rpartition("/")[0], trees)
         text, findings = guard.render(policy, asked), asked.findings
-    found = Told(able, text, findings)
-    if store is not None:
-        cache.store(store, name, found)
-    return found
+    return Told(able, text, findings)
+
+
+def answer(snapshot: Snapshot, policy: Policy, below: str, store: Path | None, make: Callable[[], Told]) -> Told:
+    """The answer of :func:`told` for the run's outcome: that of an earlier run, or ``make()``."""
+    if store is None:
+        return make()
+    name = cache.key(snapshot, policy, "told", below, policy.read)
+    known = cache.load(store, name, Told)
+    if known is None:
+        known = make()
+        cache.store(store, name, known)
+    return known
 
 
 def asked_of(outcome: Outcome) -> Outcome:
@@ -81,29 +88,25 @@ def looked_up(
 ) -> dict[str, bytes]:
     """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory.
 
-    ``seen``: what is known of files of upstream already, for the inventory.
+    ``seen``: what is known of files of upstream already, for the inventory. See :func:`keep`.
     """
+    known: bytes | None = cache.load(store, _inventory(snapshot, policy), bytes) if store is not None else None
     return {
         stored.NAME: stored.render(snapshot, outcome),
         severed.NAME: severed.render(snapshot, policy, outcome),
-        inventory.NAME: _inventory(snapshot, policy, outcome, store, seen),
+        inventory.NAME: known or inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy, seen)),
     }
 
 
-def _inventory(
-    snapshot: Snapshot,
-    policy: Policy,
-    outcome: Outcome,
-    store: Path | None,
-    seen: inventory.Seen | None,
-) -> bytes:
-    name = cache.key(snapshot, policy, "inventory") if store is not None else ""
-    known: bytes | None = cache.load(store, name, bytes) if store is not None else None
-    if known is None:
-        known = inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy, seen))
-        if store is not None:
-            cache.store(store, name, known)
-    return known
+def keep(snapshot: Snapshot, policy: Policy, found: dict[str, bytes], store: Path | None) -> None:
+    """Remember what of :func:`looked_up` a later run asks for. It must be that of the run's outcome."""
+    name = _inventory(snapshot, policy)
+    if store is not None and cache.load(store, name, bytes) is None:
+        cache.store(store, name, found[inventory.NAME])
+
+
+def _inventory(snapshot: Snapshot, policy: Policy) -> str:
+    return cache.key(snapshot, policy, "inventory")
 
 
 def verdicts(

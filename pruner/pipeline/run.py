@@ -37,6 +37,7 @@ from pruner.verify.discard import count_ahead, take_counts
 from pruner.verify.rules import read_ahead
 
 Progress = Callable[[str, float], None]
+_LookedUp = tuple[dict[str, bytes], list[tuple[str, str]]]  # files of the reports; what the page unpacks of each source
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +105,13 @@ def _run(
             judging = stack.enter_context(
                 closing(Judging(snapshot, policy, rules, facts, options.jobs, options.checks, store, ahead))
             )
-            outcome, seen, answer = _analysed(
+            outcome, answer, looked_up = _analysed(
                 snapshot, policy, options, progress, (package, name, below), judging, stack, ahead
             )
             gone = all(outcome.files.get(path, b"") is None for path, _ in modules.values())
             if modules and (gone or not outcome.roots):
                 raise nothing_kept(policy, modules)
             made, reports = outcome, None if options.dry_run else options.reports
-            looked_up = stack.enter_context(
-                beside(
-                    options.jobs if reports else 1,
-                    lambda: (remembered.looked_up(snapshot, policy, made, store, seen), report.packed(snapshot, made)),
-                )
-            )
             told = answer()
             able = told.able
             more = {*told.findings, *(able[1] if able is not None else ())}
@@ -145,6 +140,7 @@ def _run(
 
                 def fill(folder: Path) -> None:
                     found, sources = looked_up()
+                    remembered.keep(snapshot, policy, found, store)
                     with ExitStack() as parts:
                         report.render(
                             document, snapshot, outcome, folder, extra=extra, releases=releases, lines=lines, sources=sources,
@@ -177,27 +173,38 @@ def _analysed(
     judging: Judging,
     stack: ExitStack,
     ahead: Ahead,
-) -> tuple[Outcome, inventory.Seen, Callable[[], remembered.Told]]:
-    """The outcome, made or remembered; what is known of upstream for the inventory; what the tables of both trees tell.
+) -> tuple[Outcome, Callable[[], remembered.Told], Callable[[], _LookedUp]]:
+    """The outcome, made or remembered; what the tables of both trees tell; what later commands look up.
 
-    The tables are read in a process of their own while the facts are judged. ``stack`` ends the processes.
+    The last two are worked out in processes of their own while the facts are judged. ``stack`` ends the processes.
     """
     store = options.cache if options.cache != Path() else None
     package, name, below = place
     rules, facts = judging.rules, judging.facts
 
-    asked = (rules, below, store if facts is None else None, facts)
+    asked = (rules, below, facts)
+    jobs = 1 if options.dry_run or options.reports is None else options.jobs  # of what only reports hold
 
     def told(outcome: Outcome) -> remembered.Told:
         return remembered.told(None, snapshot, policy, outcome, *asked)
 
+    def look_up(outcome: Outcome, seen: inventory.Seen) -> Callable[[], _LookedUp]:
+        def work() -> _LookedUp:
+            return remembered.looked_up(snapshot, policy, outcome, store, seen), report.packed(snapshot, outcome)
+
+        return stack.enter_context(beside(jobs, work))
+
+    def answer(make: Callable[[], remembered.Told]) -> Callable[[], remembered.Told]:
+        return lambda: remembered.answer(snapshot, policy, below, store if facts is None else None, make)
+
     key = cache.key(snapshot, policy) if store is not None else ""
     known = cache.load(store, key, Outcome) if store is not None else None
     if known is not None:
-        return known, {}, lambda: told(known)
+        return known, answer(lambda: told(known)), look_up(known, {})
     judging.begin()
     look: list[Callable[[], inventory.Seen]] = []
     tables: list[Callable[[], remembered.Told]] = []
+    lookups: list[Callable[[], _LookedUp]] = []
     counts: list[Callable[[], None]] = []
 
     def staged(stage: str, share: float) -> None:
@@ -214,6 +221,8 @@ def _analysed(
             counts.pop()()
         apart = judging.beside(remembered.told, snapshot, policy, remembered.asked_of(outcome), *asked)
         tables.append(apart or stack.enter_context(beside(options.jobs, lambda: told(outcome))))
+        # Judging the facts takes nothing out of the trees: it rejects facts, and then another outcome is made.
+        lookups.append(look_up(outcome, look.pop()() if look else {}))
 
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)
@@ -224,7 +233,7 @@ def _analysed(
             cache.store_files(store, forms)
     # A fact that was rejected is nobody's assumption; the tables were read when that was not known.
     rejected = any(row.status == "rejected" for row in outcome.facts)
-    return outcome, look[-1]() if look else {}, (lambda: told(outcome)) if rejected else tables[-1]
+    return outcome, answer((lambda: told(outcome)) if rejected else tables[-1]), lookups[-1]
 
 
 def _count_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], None]:

@@ -22,7 +22,7 @@ def manifest(
     overlay: Mapping[str, Any] | None = None,
     digest: str = "",
 ) -> bytes:
-    """The manifest's bytes; one fact and one file a line.
+    """The manifest's bytes; one fact and one file a line. A fact that was rejected says so: it folded nothing.
 
     ``files`` maps each surviving upstream path to ``true`` (byte for byte) or to the
     inclusive upstream line ranges that survive. ``checks`` says what each check answered when the tree
@@ -32,7 +32,11 @@ def manifest(
     without ranges (a fault of the engine).
     """
     names = RuleFiles(policy.files)
-    facts = sorted((_fact(fact, names) for fact in policy.facts), key=_dump)
+    rejected = {(row.subject, row.rule) for row in outcome.facts if row.status == "rejected"}
+    facts = sorted(
+        (_fact(fact, names) | ({"rejected": True} if (fact.subject, fact.rule) in rejected else {}) for fact in policy.facts),
+        key=_dump,
+    )  # fmt: skip
     kept = {file.path: _kept(file.path, outcome) for file in snapshot.files if _survives(file.path, outcome)}
     head: dict[str, Any] = {
         "schema": SCHEMA,

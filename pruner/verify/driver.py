@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -20,11 +21,12 @@ from pruner.verify.imports import Imports
 from pruner.verify.lint import added, compiles, explained, ruff
 from pruner.verify.liveness import Liveness
 from pruner.verify.lost import Lost
+from pruner.verify.manifest import rejected
 from pruner.verify.names import module_names
 from pruner.verify.native import take_macros
 from pruner.verify.output import Output
 from pruner.verify.residue import Residue
-from pruner.verify.rules import Stated, below, covers, merge, read_case, read_rules, version_of
+from pruner.verify.rules import Stated, below, covers, merge, read_case, read_rules, version_of, without
 from pruner.verify.tree import Tree
 from pruner.verify.wholefiles import additions, links, twins
 from pruner.verify.workers import Workers
@@ -55,6 +57,13 @@ class Ready:
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.world = World(self.up, stated)
+
+    def without(self, subjects: Sequence[str]) -> Ready:
+        """Where these facts were rejected."""
+        found = copy(self)
+        found.stated = without(self.stated, subjects)
+        found.world = World(self.up, found.stated, like=self.world)
+        return found
 
 
 class Run:
@@ -397,6 +406,8 @@ def run(
     if wanted - set(CHECKS):
         raise cannot("verify", "PR403", f"no check is called {sorted(wanted - set(CHECKS))}", f"known: {CHECKS}")
     ready = ready or make_ready(upstream, rules, python_root, facts_yaml)
+    if gone := rejected(output, ready.stated):
+        ready = ready.without(gone)
     return Run(ready, output, jobs, wanted, capabilities.read(rules)).run()
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from email.parser import Parser
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from pruner.model import Range
@@ -83,7 +84,7 @@ class Manifest:
         return any(word in there for word in words)
 
     def _facts(self, rows: list[dict[str, Any]]) -> Iterator[str]:
-        stated = {**self.stated.facts, **self.stated.late}
+        stated = {**self.stated.facts, **self.stated.late, **self.stated.rejected}
         told: dict[str, Any] = {}
         for row in rows:
             subject = row["subject"]
@@ -194,6 +195,25 @@ def _first(line: str) -> str:
 
 def _at(place: str, row: dict[str, Any]) -> bool:
     return place.partition(":")[2] == str(row["function"])
+
+
+def rejected(output: Path, stated: Stated) -> list[str]:
+    """Subjects of facts that the manifest of an output says were rejected, by every rule that states them.
+
+    It is believed: nothing may rest on them then, so that what does is refuted.
+    """
+    if not stated.stating:
+        return []
+    try:
+        rows = json.loads((output / NAME).read_bytes())["facts"]
+        said = {(_bare(row["subject"]), row["rule"]) for row in rows if row.get("rejected") is True}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []  # Manifest says so
+    return [
+        subject
+        for subject in stated.facts
+        if (rules := stated.stating.get(subject)) and all((_bare(subject), rule) in said for rule in rules)
+    ]
 
 
 def _bare(subject: str) -> str:

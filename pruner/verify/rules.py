@@ -85,6 +85,7 @@ class Stated:
     late: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)  # facts with a validity point
     files: dict[str, str] = field(default_factory=dict)  # name of a rule file -> its text
     widened: set[str] = field(default_factory=set)  # discard rules of files that another one extends and keeps more
+    rejected: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)  # facts that the run did not admit
 
 
 _PARSED: dict[str, Any] = {}  # rule files by their text: read once, however many checks ask; nobody changes an answer
@@ -314,6 +315,12 @@ def merge(parts: Iterable[Stated]) -> Stated:
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards", "without"):
             getattr(whole, name).extend(getattr(part, name))
     return whole
+
+
+def without(stated: Stated, subjects: Iterable[str]) -> Stated:
+    """``stated`` where these facts were rejected: nothing may rest on them, and nothing asks them."""
+    gone = {subject: stated.facts[subject] for subject in subjects}
+    return replace(stated, facts={s: v for s, v in stated.facts.items() if s not in gone}, rejected=gone)
 
 
 def below(stated: Stated, python_root: str) -> Stated:
