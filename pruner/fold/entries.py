@@ -21,6 +21,7 @@ names would stay. Blind to keys that are computed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from pruner.fold.forms import Refused, Taken, call, copied, firm, first, keys, method, parts, starred, written
@@ -33,8 +34,16 @@ HANDED_ON = MAPPINGS | {
 _LITERAL = frozenset(("typing.Literal", "typing_extensions.Literal"))
 _ONE = {".append": 0, ".appendleft": 0, ".add": 0, ".insert": 1, ".setdefault": 0}  # method -> where the key stands
 _MANY = frozenset((".update", ".extend", ".extendleft"))
+_COUNTING = (".index", ".pop")
+_ASKED = _ONE.keys() | _COUNTING
 _LESS = frozenset((".remove", ".pop"))
 _METHODS = _ONE.keys() | _MANY | _LESS
+
+
+@cache
+def touches(path: tuple[str, ...]) -> bool:
+    """May a chain of these steps do something with an entry? It reads one, or has a method that puts one in or counts."""
+    return not _ASKED.isdisjoint(path) or any(step[0] == "[" for step in path)
 
 
 class Entries:
@@ -122,8 +131,11 @@ class Entries:
 
         ``x = T.setdefault("k", 1)`` puts it in and is read; ``T["k"]`` fails while the module is imported.
         """
-        if e[0] != "k" and e[2:] != ("[:",) and (e[0] not in ("n", "v", "b") or not e[2]):
-            return []  # a plain name does nothing with an entry: nine in ten expressions
+        if e[0] in ("n", "v", "b"):
+            if not touches(e[2]):
+                return []  # nine in ten expressions
+        elif e[0] != "k" and e[2:] != ("[:",):
+            return []
         if method(e) in _ONE:
             step, args, _, chain = call(e)
             if chain is None or len(args) <= _ONE[step]:
@@ -147,7 +159,7 @@ class Entries:
 
         Of any table: ``len(T)``, ``next(iter(T))``.
         """
-        if method(e) in (".index", ".pop"):
+        if method(e) in _COUNTING:
             _, args, _, chain = call(e)
             counts = method(e) == ".index" or not args or (args[0][0] == "c" and isinstance(args[0][1], int))
             return self.counted(chain, pos) if chain is not None and counts else []

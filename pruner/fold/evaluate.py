@@ -59,6 +59,7 @@ _KEYED = frozenset(["min", "max", "sorted"])  # their ``key=`` is called
 _FRESH = frozenset(
     ["range", "tuple", "list", "set", "dict", "frozenset", "sorted", "str", "repr", "vars", "zip", "enumerate"]
 )
+_FOLDED = frozenset("bool hasattr getattr int str frozenset tuple len isinstance issubclass".split())
 _LAZY = frozenset(["zip", "enumerate"])  # of the fresh ones: they go through what they are given, later
 _FRESH_METHODS = frozenset([".keys", ".values", ".items", ".split", ".copy", ".lower", ".upper", ".strip"])
 PURE_METHODS = frozenset(
@@ -138,14 +139,28 @@ class Locals(Protocol):
 
 
 class Evaluator:
-    """Evaluates expressions of one module, with or without an enclosing function."""
+    """Evaluates expressions of one module, with or without an enclosing function.
 
-    __slots__ = ("locals", "module", "world")
+    With ``answers`` it remembers what operations and calls are worth, by the identity of the expression, which it
+    holds: a statement's is asked for three times. That holds as long as the locals do: who changes what is known
+    of them says :meth:`forget`. What the world says of a chain or a call of constants does not change.
+    """
 
-    def __init__(self, world: World, module: str, local: Locals | None = None) -> None:
+    __slots__ = ("_truths", "_values", "locals", "module", "world")
+
+    def __init__(self, world: World, module: str, local: Locals | None = None, answers: bool = False) -> None:
         self.world = world
         self.module = module
         self.locals = local
+        self._values: dict[int, tuple[Expr, Value | None]] | None = {} if answers else None
+        self._truths: dict[int, tuple[Expr, tuple[bool, V.Origin] | None]] | None = {} if answers else None
+
+    def forget(self) -> None:
+        """More or less is known of the locals than before."""
+        if self._values:
+            self._values.clear()
+        if self._truths:
+            self._truths.clear()
 
     # -- value ---------------------------------------------------------------------------
 
@@ -158,12 +173,18 @@ class Evaluator:
         if tag == "o":
             return self._looked_up(*e[1]) if e[2:] == ("[]",) else None
         if tag == "c":
-            return Value((e[1],), V.NONE, bool(e[1]))
+            return V.constant(e[1])
         if tag == "v":
             known = self.locals.chain(e[1], e[2]) if self.locals is not None else None
             return known if known is not None or not e[2] else self._member(e)
         if tag in "!=&|?k":
-            return getattr(self, _METHODS[tag])(e)  # type: ignore[no-any-return]
+            answers = self._values
+            if answers is None:
+                return getattr(self, _METHODS[tag])(e)  # type: ignore[no-any-return]
+            row = answers.get(id(e))
+            if row is None:
+                row = answers[id(e)] = (e, getattr(self, _METHODS[tag])(e))
+            return row[1]
         if tag == "x":
             known = apply_path(self.value(e[1]), e[2])
             return known if known is not None else self._member(e)
@@ -207,6 +228,15 @@ class Evaluator:
 
     def truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
         """Truth of ``e`` in test position with the rules it rests on, or None."""
+        answers = self._truths
+        if answers is None or e[0] not in _TESTS:
+            return self._truth(e)
+        row = answers.get(id(e))
+        if row is None:
+            row = answers[id(e)] = (e, self._truth(e))
+        return row[1]
+
+    def _truth(self, e: Expr) -> tuple[bool, V.Origin] | None:
         tag = e[0]
         if tag == ":=":
             return self.truth(e[2])
@@ -247,7 +277,7 @@ class Evaluator:
     def _not(self, e: Expr) -> Value | None:
         truth = self.truth(e[1])
         if truth is None:
-            return Value((False, True))
+            return _EITHER
         return V.make([not truth[0]], truth[1])
 
     def _and_or(self, e: Expr) -> Value | None:
@@ -307,7 +337,7 @@ class Evaluator:
             rules = [self.gone(part, True) for part in right_expr[2]]
             if all(rules):
                 return V.make([op == "not in"], frozenset(rules))
-        boolean = Value((False, True)) if op in ("is", "is not", "in", "not in") else None
+        boolean = _EITHER if op in ("is", "is not", "in", "not in") else None
         if left_expr[0] == "t" == right_expr[0]:
             tuples = self._tuples(left_expr, op, right_expr)
             if tuples is not None:
@@ -423,11 +453,11 @@ class Evaluator:
 
     def _call(self, e: Expr) -> Value | None:
         func, args, kwargs = e[1], e[2], e[3]
-        if func[0] == "n" and not func[2] and not kwargs and self._builtin(func[1]):
+        if func[0] == "n" and func[1] in _FOLDED and not func[2] and not kwargs and self._builtin(func[1]):
             name = func[1]
             if name == "bool" and len(args) == 1:
                 truth = self.truth(args[0])
-                return Value((False, True)) if truth is None else V.make([truth[0]], truth[1])
+                return _EITHER if truth is None else V.make([truth[0]], truth[1])
             if name in ("hasattr", "getattr") and len(args) >= 2 and args[1][0] == "c" and args[0][0] == "n":
                 return self._attribute_probe(name, args)
             if name in ("int", "str") and len(args) == 1:
@@ -440,7 +470,7 @@ class Evaluator:
                 return _length(self.value(args[0]))
             if name in ("isinstance", "issubclass") and len(args) == 2:
                 rules = self._dropped_classes(args[1])
-                return V.make([False], rules) if rules else Value((False, True))
+                return V.make([False], rules) if rules else _EITHER
         if func[0] == "x" and func[1][0] == "d" and func[2] == (".get",) and len(args) in (1, 2) and not kwargs:
             return self._looked_up(func[1], args[0], args[1] if len(args) == 2 else ("c", None))
         if func[0] in ("n", "v"):
@@ -628,6 +658,8 @@ def _called(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
 
 
 _SAME = ("is", "is not", "==", "!=")
+_EITHER = Value((False, True))
+_TESTS = frozenset("!&|?")  # of other tests the truth is that of the value
 _METHODS = {"!": "_not", "=": "_compare", "&": "_and_or", "|": "_and_or", "?": "_ifexp", "k": "_call"}
 
 

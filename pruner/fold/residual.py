@@ -20,7 +20,7 @@ from typing import Any
 from pruner.fold import value as V
 from pruner.fold.alone import is_constant, lone_store
 from pruner.fold.cases import Left, bound
-from pruner.fold.entries import Entries
+from pruner.fold.entries import Entries, touches
 from pruner.fold.evaluate import Evaluator, World, apply_path
 from pruner.fold.forms import Refused, Taken
 from pruner.fold.numbered import is_enum, renumbered
@@ -163,17 +163,18 @@ class Walker:
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
         self.local = LocalView(world)
-        self._full = Evaluator(world, module, self.local)
+        self._full = Evaluator(world, module, self.local, answers=True)
         # Module and class bodies, decorators and defaults run wherever the module is imported, also on a
         # client host without a device: only facts that hold there fold them.
-        self._early = Evaluator(getattr(world, "at_import", world), module, self.local)
+        self._early = Evaluator(getattr(world, "at_import", world), module, self.local, answers=True)
         if early or module in getattr(world, "asking", ()):
             self._full = self._early  # code at import calls what is walked
         self.unit = Unit()
         gone: dict[int, Any] = {}
         self._full_red = Reducer(self._full, self.unit.remains, gone)
         self._early_red = Reducer(self._early, self.unit.remains, gone)
-        self.ev = self._early  # for where the walk is: in a function, or in code that runs at import
+        self.importing = True  # is the walk in code that runs at import, and not in a function?
+        self.ev = self._early  # for where the walk is
         self.red = self._early_red
         self.frozen: set[int] = set()
         self.module_scope = Scope(frozenset())
@@ -189,8 +190,19 @@ class Walker:
         self._aim()
 
     def _aim(self) -> None:
-        importing = all(scope.is_class for scope in self.local.stack)
-        self.ev, self.red = (self._early, self._early_red) if importing else (self._full, self._full_red)
+        self._forget()
+        self.importing = all(scope.is_class for scope in self.local.stack)
+        self.ev, self.red = (self._early, self._early_red) if self.importing else (self._full, self._full_red)
+
+    def _forget(self) -> None:
+        self._full.forget()
+        self._early.forget()
+
+    def _learn(self, scope: Scope, name: str, known: Value) -> None:
+        """A local is a constant from here on."""
+        scope.constants[name] = known
+        self.local.known.add(name)
+        self._forget()
 
     # -- expressions -----------------------------------------------------------------------
 
@@ -199,9 +211,10 @@ class Walker:
         chains, calls = self.unit.remains.chains, self.unit.remains.calls
         before, made = len(chains), len(calls)
         (self.red.test if test else self.red.value)(e)
-        for chain in chains[before:]:
-            self._note(chain, pos)
-        if self.entries is not None:
+        if len(chains) > before:
+            for chain in chains[before:]:
+                self._note(chain, pos)
+        if self.entries is not None and len(calls) > made:
             for call in calls[made:]:
                 self._used(call, pos)
         if self.unit.remains.rebound:
@@ -212,12 +225,14 @@ class Walker:
     def _used(self, e: Expr, pos: int) -> None:
         """Note what an expression that stays does with an entry that goes."""
         assert self.entries is not None
-        self.unit.refused += self.entries.used(e, pos, all(scope.is_class for scope in self.local.stack))
+        found = self.entries.used(e, pos, self.importing)
+        if found:
+            self.unit.refused += found
 
     def _note(self, chain: Expr, pos: int, stored: bool = False) -> None:
         self.unit.lines.append(pos)
         tag = chain[0]
-        if chain[2] and self.entries is not None:
+        if self.entries is not None and touches(chain[2]):
             self._used((tag, chain[1], chain[2][:-1]) if stored else chain, pos)
         if tag != "n":
             scope = self.local.find(chain[1], tag == "b")
@@ -367,8 +382,7 @@ class Walker:
                 continue
             known = self.ev.constant(store[4])
             if known is not None and known.values is not None:
-                scope.constants[name] = replace(known, origin=known.origin | origin)
-                self.local.known.add(name)
+                self._learn(scope, name, replace(known, origin=known.origin | origin))
 
     def _chain(self, s: Stmt) -> None:
         no = s[5]
@@ -508,8 +522,7 @@ class Walker:
         if scope is not None and s[1] in scope.top:
             known = self.ev.value(value)
             if known is not None and known.origin and known.values is not None:
-                scope.constants[s[3][0][1]] = known
-                self.local.known.add(s[3][0][1])
+                self._learn(scope, s[3][0][1], known)
         self.read(value, s[1])
         if self.world.members.names and s[5] != "?":
             self._member_stores(s[3], s[1], self._stored(s))
@@ -778,6 +791,7 @@ class Walker:
             if target is not None:
                 scope.imports[bound] = target
                 self.local.known.add(bound)
+                self._forget()
             else:
                 self.unit.loose.add((s[1], index))
         return 0

@@ -8,6 +8,7 @@ since every edit needs a rule as its cause.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 Origin = frozenset[str]
@@ -34,6 +35,19 @@ class Value:
 def _key(constant: Any) -> tuple[type, Any]:
     # True == 1 and 1 == 1.0 in Python, but a flag is not a count: keep the types apart.
     return (type(constant), constant)
+
+
+def constant(known: Any) -> Value:
+    """What a literal is worth."""
+    return _plain(known) if known.__class__ in _PLAIN else Value((known,), NONE, bool(known))
+
+
+_PLAIN = (str, int, bool, type(None))  # equal ones are the same: 0.0 and -0.0 are not
+
+
+@lru_cache(maxsize=None, typed=True)
+def _plain(known: Any) -> Value:
+    return Value((known,), NONE, bool(known))
 
 
 def of_fact(rule: str, subject: str) -> Origin:
