@@ -53,18 +53,21 @@ class Interpreter:
         self._stack: list[tuple[str, str]] = []
         self._memo: dict[object, Value | None] = {}
         self._bound: dict[int, set[str]] = {}  # id of a statement (summaries live as long as the world) → names
+        self._walrus: dict[int, set[str]] = {}  # the same of what ``:=`` binds in it
 
     def call_text(self, symbol: Symbol, step: str) -> Value | None:
         """A call with constant arguments as a path step writes them."""
         return self.call(symbol, [V.make([c]) for c in constants(step)], {})
 
     def _function(self, symbol: Symbol) -> Stmt | None:
+        summary = self.world.table.load(symbol.module)
+        if summary is None or all(store.kind != "def" for store in summary.stores.get(symbol.name, ())):
+            return None  # a class, most of the time
         stores = self.world.stores(symbol.module, symbol.name)
         if len(stores) != 1 or stores[0].kind != "def":
             return None
         stmt = stores[0].stmt
-        summary = self.world.table.load(symbol.module)
-        if summary is None or symbol.name in summary.rebinds or stmt[6][3]:
+        if symbol.name in summary.rebinds or stmt[6][3]:
             return None
         if (symbol.module, symbol.name) in self.world.poisoned:
             return None  # flags.pred = lambda: True
@@ -126,7 +129,7 @@ class Interpreter:
         """Collect return values; True when the end of the block can be reached. Raises _Unknown when one is unknown."""
         for s in block:
             tag = s[0]
-            for name in walrus_names(s[3:]) if frame.walrus and tag not in ("def", "class") else ():
+            for name in self._walrus_of(s) if frame.walrus and tag not in ("def", "class") else ():
                 frame.env[name] = None
                 if tag in ("if", "while", "for", "with", "try", "match", "return"):
                     raise _Unknown  # bound in the middle of a test or value
@@ -167,6 +170,12 @@ class Interpreter:
             elif tag in ("=", "import", "from", "def", "class", "del"):
                 self._forget(s, frame)
         return True
+
+    def _walrus_of(self, s: Stmt) -> set[str]:
+        names = self._walrus.get(id(s))
+        if names is None:
+            names = self._walrus[id(s)] = walrus_names(s[3:])
+        return names
 
     def _forget(self, s: Stmt, frame: _Frame) -> None:
         names = self._bound.get(id(s))

@@ -34,6 +34,11 @@ _ENUMS = frozenset(("enum.Enum", "enum.IntEnum", "enum.StrEnum", "enum.Flag", "e
 _FIRST_ARGUMENT = ("os.getenv", "os.environ.get")
 
 
+def _beginnings(subject: str) -> set[str]:
+    """``a``, ``a.b`` and ``a.b()`` of ``a.b()``: every symbol's name of which the subject may be a part."""
+    return {subject, *(subject[:at] for at, mark in enumerate(subject) if mark in ".([")}
+
+
 class Purities:
     """Names whose call has no effect; ``*`` in a rule stands for one component."""
 
@@ -43,8 +48,15 @@ class Purities:
         parts = [re.escape(n).replace(r"\*", r"[^.]+") for n in self._patterns]
         self._pattern = re.compile("|".join(f"({p})" for p in parts)) if parts else None
         self.met: set[str] = set()  # the names and patterns that something was asked about
+        self._known: dict[str, bool] = {}
 
     def __contains__(self, name: str) -> bool:
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._find(name)
+        return known
+
+    def _find(self, name: str) -> bool:
         if name in self._exact:
             self.met |= {name, f"builtins.{name}"}
             return True
@@ -72,6 +84,7 @@ class ProgramWorld:
         self.facts: dict[str, Value] = {}
         self._rules: dict[str, frozenset[str]] = {}  # canonical subject -> rules that state it
         self.withheld: dict[str, frozenset[str]] = {}  # facts that hold only where a device is, asked at import
+        self._spoken: set[str] = set()  # what a subject of either begins with, up to each step
         self.readers: dict[str, set[str]] = {}  # canonical subject -> modules that asked for it
         self.poisoned: set[tuple[str, str]] = set(poisoned or ())  # (module, name): stored from elsewhere
         self.gone: dict[str, str] = {  # members of classes, canonical, that rules drop: the rule
@@ -97,6 +110,7 @@ class ProgramWorld:
             self.at_import.matched, self.at_import.readers = self.matched, self.readers
             self.at_import.purities, self.at_import.members.asked = self.purities, self.members.asked
             self.at_import.withheld = {s: rules for s, rules in self._rules.items() if s not in self.at_import.facts}
+            self.at_import._spoken.update(*map(_beginnings, self.at_import.withheld))
 
     def _add_fact(self, fact: Fact) -> None:
         if isinstance(fact.values, Range):
@@ -114,6 +128,7 @@ class ProgramWorld:
             )
         if known is not None:
             self.facts[subject] = known
+            self._spoken |= _beginnings(subject)
             self._rules[subject] = V.rules_of(known.origin)
 
     def _add_member(self, subject: str, written: str, known: Value) -> None:
@@ -342,7 +357,7 @@ class ProgramWorld:
         if symbol.kind == "unknown":
             return f"?{module}.{root}" + "".join(path)
         head = symbol.name if symbol.kind == "builtin" else symbol.text
-        return head + "".join(rest)
+        return head + "".join(rest) if rest else head
 
     def instance(self, module: str, root: str, path: tuple[str, ...]) -> bool:
         """May the chain be an instance of a class of the tree (and no module, class or outside thing)?"""
@@ -430,7 +445,7 @@ class ProgramWorld:
         text = symbol.text
         if symbol.kind == "binding" and rest and self._computed(symbol, rest):
             return None
-        for cut in range(len(rest), -1, -1):
+        for cut in range(len(rest), -1, -1) if text in self._spoken else ():
             known = self._stated(text, rest[:cut], module)
             if known is not None:
                 return apply_path(known, rest[cut:])
@@ -466,6 +481,8 @@ class ProgramWorld:
         return not told or asked or any(s[0] not in _PLAIN and mentions(s, name) for s in body)
 
     def _stated(self, text: str, rest: tuple[str, ...], reader: str = "") -> Value | None:
+        if text not in self._spoken:
+            return None
         subjects = [text + "".join(rest)]
         if rest and rest[-1][0] == "(":
             subjects.append(text + "".join(rest[:-1]) + "(...)")
