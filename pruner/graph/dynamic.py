@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING
 
 from pruner.graph.evaluated import HOLE, HOLES, holed, load, words
@@ -23,8 +24,10 @@ _OF_PACKAGES = ("files", "path", "open_text", "open_binary", "read_text", "read_
 _NAMED = frozenset({"pkgutil.get_data", "pkgutil.resolve_name", *(f"importlib.resources.{n}" for n in _OF_PACKAGES)})
 _LAST = frozenset({*_OF_PACKAGES, "get_data", "resolve_name"})
 _READERS = ("getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller")
+_LISTED = ("dir", "vars", "inspect.getmembers", "inspect.getmembers_static")
 _WORD = re.compile(r"[^\W\d]\w*")
 _WALKERS = ("pkgutil.iter_modules", "pkgutil.walk_packages")
+_TELLING = _LAST.union(_READERS, (name.rpartition(".")[2] for name in (*_LISTED, *_IMPORTERS, *_WALKERS)))
 
 
 def texts(marker: Marker, module: str, node: str, values: list[str], listing: bool) -> None:
@@ -39,9 +42,10 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.held.package_named(text, node)
         for piece in marker.loaded.several(module, node, text):
             texts(marker, module, node, [piece], False)
-        if "{" in text or "%" in text:
+        tells = marker.loaded.tells(text)
+        if tells and ("{" in text or "%" in text):
             _built_modules(marker, module, node, HOLES.sub(HOLE, text))
-        if "import " in text:
+        if tells and "import " in text:
             for source, name in marker.loaded.statements(module, text):
                 _imports(marker, node, source, name)
         for name in sorted(state.typed.intersection(_WORD.findall(text))) if state.typed else ():
@@ -62,6 +66,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
         if text.endswith(".py"):
             _script(marker, node, text)
             continue
+        if "." not in text and ":" not in text:
+            continue  # most are for people
         dotted = text.replace(":", ".")
         for part in dotted.split("."):
             if part.isidentifier():
@@ -130,8 +136,13 @@ def spellings(remains: Remains) -> set[str]:
     found = {key for call in remains.calls if call[0] == "k" for key, _ in call[3] if key}
     for text in remains.texts:
         if not text.isidentifier():
-            found.update(_CODE.findall(text.replace("-", "_")))
+            found.update(_spelled(text))
     return found
+
+
+@cache
+def _spelled(text: str) -> frozenset[str]:
+    return frozenset(_CODE.findall(text.replace("-", "_")))
 
 
 def declared(stmt: Expr) -> set[str]:
@@ -153,14 +164,16 @@ def _script(marker: Marker, node: str, text: str) -> None:
 
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
-    indirect = any(_reads_by_variable(marker, module, e) for e in found)
-    loads = any(_loads_by_variable(marker, module, e) for e in found)
-    stored = _stored_names(marker, module, found)
+    names = [_callee(marker, module, e[1]) if e[0] == "k" and e[1][0] in ("n", "v") else "" for e in found]
+    rows = list(zip(found, names, strict=True))
+    indirect = any(_reads_by_variable(e, name) for e, name in rows)
+    loads = any(_loads_by_variable(e, name) for e, name in rows)
+    stored = _stored_names(rows, found)
     for argument in sorted(stored, key=repr):
         _built_name(marker, argument, stored=True)
-    unheard = _unheard(marker, module, found)
-    for e in found:
-        built = e[0] == "j" or _joined(e) is not None
+    unheard = _unheard(marker, rows, found)
+    for e, name in rows:
+        built = e[0] == "j" or (e[0] == "k" and e[1][0] == "x" and _joined(e) is not None)
         if loads and built:
             _load_pattern(marker, module, node, e)  # name = f"{__name__}.{kind}" … import_module(name)
         if built and e not in unheard:
@@ -175,8 +188,9 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
         if e[0] != "k" or e[1][0] not in ("n", "v"):
             continue
         marker.loaded.handed(module, e)
-        name = _callee(marker, module, e[1])
-        if name in ("dir", "vars", "inspect.getmembers", "inspect.getmembers_static") and e[2] and e[2][0][0] == "n":
+        if name.rpartition(".")[2] not in _TELLING:
+            continue
+        if name in _LISTED and e[2] and e[2][0][0] == "n":
             symbol, rest = marker.world.follow(module, e[2][0][1], e[2][0][2])
             if symbol.kind == "module" and not rest:
                 marker.escape(symbol.module, node, 0)
@@ -193,12 +207,12 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _load_named(marker, node, known.replace("\\", ""))
 
 
-def _unheard(marker: Marker, module: str, found: list[Expr]) -> set[Expr]:
+def _unheard(marker: Marker, rows: list[tuple[Expr, str]], found: list[Expr]) -> set[Expr]:
     """Texts that a function without effects gets, which can load nothing: ``traced(function, f"pkg.{name}")``."""
     pure = [
         argument
-        for e in found
-        if e[0] == "k" and e[1][0] == "n" and marker.world.canonical(module, e[1][1], e[1][2]) in marker.world.purities
+        for e, name in rows
+        if e[0] == "k" and e[1][0] == "n" and name in marker.world.purities
         for argument in e[2]
     ]
     return {
@@ -281,22 +295,19 @@ def reflections(marker: Marker, node: str, found: list[tuple[str, str, tuple[str
             marker.escape(symbol.module, node, 0)
 
 
-def _reads_by_variable(marker: Marker, module: str, e: Expr) -> bool:
-    if e[0] != "k" or e[1][0] not in ("n", "v") or len(e[2]) < 2:
-        return False
-    return _callee(marker, module, e[1]).rpartition(".")[2] in _READERS and e[2][1][0] not in ("c", "j")
+def _reads_by_variable(e: Expr, name: str) -> bool:
+    return bool(name) and len(e[2]) > 1 and e[2][1][0] not in ("c", "j") and name.rpartition(".")[2] in _READERS
 
 
-def _stored_names(marker: Marker, module: str, found: list[Expr]) -> set[Expr]:
+def _stored_names(rows: list[tuple[Expr, str]], found: list[Expr]) -> set[Expr]:
     """``setattr(x, f"_{name}", value)`` reads nothing and calls no method but the setter of a property.
 
     Not a text that stands elsewhere in the definition too: there it may be read.
     """
     uses: Counter[Expr] = Counter()
-    for e in found:
-        if e[0] == "k" and e[1][0] in ("n", "v") and len(e[2]) == 3 and e[2][1][0] == "j":
-            if _callee(marker, module, e[1]) in ("setattr", "builtins.setattr"):
-                uses[e[2][1]] += 1
+    for e, name in rows:
+        if name in ("setattr", "builtins.setattr") and len(e[2]) == 3 and e[2][1][0] == "j":
+            uses[e[2][1]] += 1
     return {text for text, count in uses.items() if _occurrences(found, text) <= count}
 
 
@@ -467,10 +478,8 @@ def _joined(e: Expr) -> tuple[str, tuple[Expr, ...]] | None:
     return (mark[1], e[2][0][2]) if mark[0] == "c" and isinstance(mark[1], str) else None
 
 
-def _loads_by_variable(marker: Marker, module: str, e: Expr) -> bool:
-    if e[0] != "k" or e[1][0] not in ("n", "v") or not e[2]:
-        return False
-    return _callee(marker, module, e[1]) in _IMPORTERS and e[2][0][0] == "v"
+def _loads_by_variable(e: Expr, name: str) -> bool:
+    return name in _IMPORTERS and bool(e[2]) and bool(e[2][0][0] == "v")
 
 
 def _flatten(e: Expr) -> list[str | None]:

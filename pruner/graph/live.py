@@ -17,7 +17,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from pruner.fold.forms import Refused
 from pruner.fold.residual import Decision, Unit, Walker
@@ -55,9 +55,12 @@ from pruner.scan.summary import Summary
 sys.setrecursionlimit(20_000)
 
 _LOOKED_AT = frozenset(("n", name, ()) for name in ("getattr", "hasattr", "isinstance", "issubclass"))
+_SCOPES = frozenset(["globals", "locals", "vars"])
 _LOCAL = frozenset(["locals", "vars", "dir"])
 _WATCHED = LISTERS | {"eval", "exec"}
 _WATCHED_STEPS = LISTING_STEPS | {".eval", ".exec"}
+_PLACES = frozenset(("__file__", "__name__", "__package__", "__subclasses__"))
+_ROOTS = LOOKS | _WATCHED | _LOCAL | {"__file__"}
 _FORMATS = frozenset(("format", "format_map"))
 
 
@@ -114,6 +117,12 @@ class Marker:
         self._methods: deque[tuple[str, Item, Method]] = deque()
         self._namer = ("", 0)  # the node and place whose reads are being taken
         self._named_by: dict[str, tuple[str, int]] = {}  # attribute -> who named it first
+        # Paths and, by module, chains that name no attribute which was not named and asked for before: of those the
+        # rest of a path says nothing new.
+        self._told: set[tuple[str, ...]] = set()
+        self._done: dict[str, set[Expr]] = {}
+        self._settled: set[tuple[str, str, str]] = set()  # see _chain
+        self._settled_at = 0
         self._lost: set[tuple[str, str]] = set()
         self._unbound: set[tuple[str, str]] = set()  # all that were ever among them
         self._wrapped: dict[str, frozenset[int]] = {}
@@ -282,6 +291,8 @@ class Marker:
         return found
 
     def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
+        if not state.summary.stars:
+            return False
         guards, found = {stmt[1]: guards for stmt, guards in state.summary.stars}, False
         for item in reversed(state.items):  # the last star that brings the name wins, if it runs
             if item.kind != "star":
@@ -532,6 +543,7 @@ class Marker:
             if dropped is not None and s[3][item.index][1] is None and "." in name:
                 self._unread.append((summary.module, s, item.index))  # `import pkg.hip` binds pkg
                 item.live = False
+                self._settled.clear()
             elif dropped is not None:
                 self._stand_in(summary.module, s, item.index, dropped)
             elif name in self.table:
@@ -585,57 +597,73 @@ class Marker:
         self.member_check.take(module, unit)
         self._namer = (node, 0)
         taken: set[Expr] = set()
-        dropped_uses = self.out.dropped_uses
+        watching = seen = False
+        told, done = self._told, self._done.setdefault(module, set())
+        dropped_uses, names_used = self.out.dropped_uses, self.names_used
         looks, asked = not LOOKS.isdisjoint(remains.attributes), self.held.asked
         for chain, pos in zip(remains.chains, unit.lines, strict=True):
             if chain in taken:
                 continue  # nothing new, but that every use of what was dropped is reported
             uses = len(dropped_uses)
             self._namer = (node, pos)
-            if chain[2]:
-                called, names, looked = _steps(chain[2])
-                looks |= looked
+            tag, root, path = chain
+            if path and path not in told and chain not in done:
+                steps = _steps(path)
+                names = steps.names
+                looks |= steps.looks
                 if not asked.issuperset(names):
                     self.held.reads(module, chain, names, unit)
-                if called:
+                if steps.calls:
                     dynamic.chain_call(self, module, node, chain)
-                if chain[0] == "n" and chain[2][-1] in (".__name__", ".__package__"):
+                if tag == "n" and path[-1] in (".__name__", ".__package__"):
                     self.loaded.named(module, node, chain)
                 if "__file__" in names:
                     self.loaded.place(module, node, chain, remains.texts)
                 for name in names:
-                    if name not in self.names_used:
+                    if name not in names_used:
                         self.use_name(name)
                 if "__subclasses__" in names and not self._subclasses(module, chain):
                     self._any_listed = True
-            if chain[0] == "b":
-                self.use_name(chain[1])
-            if chain[1] == "__file__":
-                self.loaded.place(module, node, chain, remains.texts)
-            looks |= chain[1] in LOOKS
-            if chain[0] in ("n", "b"):
-                self._chain(module, chain[1], chain[2], node, pos)
+                watching |= steps.watched
+                if steps.plain and asked.issuperset(names):
+                    told.add(path)
+                elif steps.plain and tag == "n":
+                    done.add(chain)
+            if tag == "b":
+                self.use_name(root)
+            if root in _ROOTS:
+                if root == "__file__":
+                    self.loaded.place(module, node, chain, remains.texts)
+                looks |= root in LOOKS
+                watching |= root in _WATCHED
+                seen |= tag == "n" and root in _LOCAL and path[:1] == ("()",)
+            if tag == "n" or tag == "b":
+                self._chain(module, root, path, node, pos)
             if len(dropped_uses) == uses:
                 taken.add(chain)
         for target, path, pos in unit.reads:
             self._chain(target[0], target[1], target[2] + path, node, pos)
         if not self.exposed.isdisjoint((node, module)):
             self._give_out(module, node, unit)
-        watched = [c for c in remains.chains if c[1] in _WATCHED or not _WATCHED_STEPS.isdisjoint(c[2])]
+        if watching:
+            watched = [c for c in remains.chains if c[1] in _WATCHED or not _WATCHED_STEPS.isdisjoint(c[2])]
+        else:
+            watched = []
         run = evaluated.runs(self, module, watched)
-        seen = bool(run) or any(c[0] == "n" and c[1] in _LOCAL and c[2][:1] == ("()",) for c in remains.chains)
+        seen |= bool(run)
         for stmt, index, status in unit.imports:  # code that is run here, and locals(), see what the function imports
             self._local_import(
                 module, node, stmt, index, "read" if seen else status, seen or (stmt[1], index) in unit.loose
             )
         self.held.asks(remains.attributes)
         self.held.calls(remains.calls)
-        for name in sorted(remains.attributes):  # sets of strings: their order is not that of the next run
+        spelled = dynamic.spellings(remains)
+        for name in sorted(remains.attributes - names_used):  # sets of strings: their order is not that of the next run
             self.use_name(name)
-        for name in sorted(dynamic.spellings(remains)):
+        for name in sorted(spelled - names_used):
             self.use_name(name)
-            self._any_listed |= name == "__subclasses__"
         self._any_listed |= "__subclasses__" in remains.attributes or "__subclasses__" in remains.texts
+        self._any_listed |= "__subclasses__" in spelled
         listing = any(c[1] in LISTERS or not LISTING_STEPS.isdisjoint(c[2]) for c in watched)
         dynamic.texts(self, module, node, remains.texts, listing)
         if run:
@@ -680,19 +708,32 @@ class Marker:
                 return
             self._walk_path(origin, tuple(steps), node, pos)
             return
-        self.need(module, root, node, "read", pos)
+        # Asked again, a name that stands for no module and that no star brings says nothing new, until a name turns out
+        # to be brought by several, or a body is walked again.
+        if self._settled_at != len(self.world.poisoned):
+            self._settled.clear()
+            self._settled_at = len(self.world.poisoned)
+        key = (node, module, root)
+        if key in self._settled:
+            return
+        uses = len(self.out.dropped_uses)
+        needed = self.need(module, root, node, "read", pos)
         symbol = self.world.symbol(module, root)
-        for target in self.world.modules_behind(symbol):
+        behind = self.world.modules_behind(symbol)
+        for target in behind:
             self._walk_path(target, path, node, pos)
-        if symbol.kind == "unknown" and module in self.out.states:
+        state = self.out.states.get(module)
+        if not behind and symbol.kind != "unknown" and root not in _SCOPES and len(self.out.dropped_uses) == uses:
+            if state is not None and not state.summary.stars and (needed or root not in state.summary.stores):
+                self._settled.add(key)
+        if symbol.kind == "unknown" and state is not None:
             # A name that only a frozen branch binds: its import is dead, but it must still resolve.
-            state = self.out.states[module]
             for item in state.names.get(root, ()):
                 if item.kind == "import":
                     found = self.world.attribute(*self.table.import_target(state.summary, item.stmt, item.index))
                     if found.kind == "module" and not self.drops.module(found.module):
                         self._walk_path(found.module, path, node, pos)
-        elif root in ("globals", "locals", "vars") and symbol.kind == "builtin" and not node.endswith(":__all__"):
+        elif root in _SCOPES and symbol.kind == "builtin" and not node.endswith(":__all__"):
             if root != "globals" and not (path[:1] == ("()",) and self._in_body(module, node)):
                 return
             if pos not in self._wrapping(module):
@@ -1153,6 +1194,7 @@ class Marker:
         for item in state.items:
             for name in item.names:
                 state.names.setdefault(name, []).append(item)
+        self._settled.clear()
         self._take(state.summary.module, state.summary.module, state.unit)
         for item in state.items:
             if item.effect and not item.live:
@@ -1224,11 +1266,22 @@ class Marker:
         return item.names[0] in read
 
 
+class Steps(NamedTuple):
+    """What the path of a chain says by itself."""
+
+    names: tuple[str, ...]  # the attributes that it names
+    calls: bool  # it calls something
+    looks: bool  # a module may be found by them
+    watched: bool  # it lists members, or runs code
+    plain: bool  # none of these, and no place or name of a module either
+
+
 @cache
-def _steps(path: tuple[str, ...]) -> tuple[bool, tuple[str, ...], bool]:
-    """Whether a path calls something, the attributes that it names, and whether a module may be found by them."""
+def _steps(path: tuple[str, ...]) -> Steps:
     names = tuple(step[1:] for step in path if step[0] == ".")
-    return any(step[0] == "(" for step in path), names, not LOOKS.isdisjoint(names)
+    calls, looks = any(step[0] == "(" for step in path), not LOOKS.isdisjoint(names)
+    watched = not _WATCHED_STEPS.isdisjoint(path)
+    return Steps(names, calls, looks, watched, not (calls or looks or watched) and _PLACES.isdisjoint(names))
 
 
 def _untaken(path: str, row: Refused) -> Finding:

@@ -21,6 +21,7 @@ _BETWEEN = re.compile(r"[\s,;|]+")
 _PLACES = ("__file__", "__path__")
 _FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*|[\w ,*]+)")
 _IMPORT = re.compile(r"\bimport\s+([\w.]+)")
+_IMPORTING = frozenset(("import_module", ".import_module", "__import__", ".__import__"))
 _RELATIVE = re.compile(r"\.+[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 
@@ -52,16 +53,23 @@ class Loaded:
 
     # -- texts -------------------------------------------------------------------------------------
 
+    def tells(self, text: str) -> bool:
+        """May the text hold the whole name of a module of the tree?"""
+        return any(top in text for top in self.tops)
+
     def several(self, module: str, node: str, text: str) -> list[str]:
         """The dotted names of the tree in a text that holds more than one name; notes what else it may name."""
-        if text in self.tops:
-            self._words.setdefault(text, node)
+        if text.isidentifier():
+            if text in self.tops:
+                self._words.setdefault(text, node)
+            else:
+                self._spelled.add(text)
             return []
+        tells = self.tells(text)
+        if not tells and text.lstrip(" \t\n,;|")[:1] != ".":
+            return []  # most are for people
         if _RELATIVE.fullmatch(text):
             self._relative.setdefault(text, node)
-            return []
-        if text.isidentifier():
-            self._spelled.add(text)
             return []
         rows = _BETWEEN.split(text.strip(" \t\n,;|"))
         if len(rows) > 1 and all(_RELATIVE.fullmatch(row) for row in rows):
@@ -73,7 +81,7 @@ class Loaded:
                 self._words.setdefault(row, node)
         found: list[str] = []
         told: list[str] = []
-        if not any(top in text for top in self.tops):
+        if not tells:
             return found
         listed = len(rows) > 1 and all(_DOTTED.fullmatch(row) for row in rows)
         for match in _PIECE.finditer(text):
@@ -159,10 +167,7 @@ class Loaded:
     def handed(self, module: str, e: Expr) -> None:
         """``map(importlib.import_module, names)``."""
         for argument in e[2]:
-            if argument[0] in ("n", "v") and (argument[1], *argument[2])[-1].lstrip(".") in (
-                "import_module",
-                "__import__",
-            ):
+            if argument[0] in ("n", "v") and (argument[2][-1] if argument[2] else argument[1]) in _IMPORTING:
                 self.anything(module, None, None)
                 self.built(module, r".+\..+")
 
