@@ -18,6 +18,7 @@ from pruner.verify.guards import guarded, is_guard
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
 from pruner.verify.names import FUNCTIONS, module_names, resolver
+from pruner.verify.near import lines_of
 from pruner.verify.nodes import walk
 from pruner.verify.outside import KEEPING_NOTHING
 from pruner.verify.scopes import Scope, class_scope, function_scope
@@ -51,7 +52,8 @@ class Absences:
         self.world = effects.world
         self.module = module
         self.up, self.out = upstream, output
-        walrus = b":=" in upstream.data or b":=" in output.data
+        sides = [lines_of(side.data, (b":=",), keywords=True) for side in (upstream, output)]
+        walrus = None if None in sides else sorted({line for side in sides for line in side or ()})
         capture = b"nonlocal" in upstream.data or b"nonlocal" in output.data
         self.resolve = resolver(module, self.world.tree.is_package(module), walrus, capture)
         self.yields = b"yield" in upstream.data

@@ -6,6 +6,7 @@ Blind to ancestors that one function finds and another one asks.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from pruner.verify.built import chain_text
@@ -14,11 +15,12 @@ from pruner.verify.names import FUNCTIONS
 from pruner.verify.nodes import children
 
 _ABOVE = frozenset({"__mro__", "__bases__", "mro"})
+_SIGNS = (re.compile(rb"mro(?:(?<=__mro)__|(?:(?<=getmro)|(?<!\wmro))\b)"), re.compile(rb"__bases__"))  # not `mrope`
 
 
 def listings(tree: ast.Module, data: bytes) -> Iterator[tuple[int, str]]:
     """Line and object of each place: ``self:Class`` for the class of a method, a chain, "" where it cannot be told."""
-    if b"mro" not in data and b"__bases__" not in data:
+    if not any(sign.search(data) for sign in _SIGNS):
         return
     work: list[tuple[ast.AST, str]] = [(tree, "")]
     while work:

@@ -18,7 +18,7 @@ from pruner.verify.claims import Claim, FileResult
 from pruner.verify.guards import GUARD
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import enum_values
-from pruner.verify.names import module_names
+from pruner.verify.names import Names, module_names
 from pruner.verify.scopes import Scope
 from pruner.verify.shape import Definition, docstring, is_generator, reads, undocumented, without_docstring
 from pruner.verify.side import what
@@ -29,11 +29,11 @@ from pruner.verify.terms import Term
 class Comparison(Absences):
     """Compares one file of the output with the upstream file of the same path."""
 
-    def run(self) -> FileResult:
-        """Compare the whole file."""
+    def run(self, names: Names | None = None) -> FileResult:
+        """Compare the whole file. ``names``: those of the output's, where it was read before; they are not to be used again."""
         scope = self.effects.module_scope(self.module)
         package = self.world.tree.is_package(self.module)
-        names = module_names(self.out.tree, self.module, package)
+        names = names or module_names(self.out.tree, self.module, package, self.out.data)
         other = self._output_scope = Scope("module", self.module, None, names, node=self.out.tree)
         names.bindings.pop(GUARD, None)
         absent = (scope.names.bindings.keys() if scope.names else set()) - names.bindings.keys()

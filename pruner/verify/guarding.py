@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from pruner.verify.guards import GUARD
+from pruner.verify.near import lines_of, near
 from pruner.verify.nodes import SUITES, walk
 from pruner.verify.rules import Guarded, Stated, covers
 from pruner.verify.tree import Tree, module_of
@@ -47,7 +48,8 @@ class Guarding:
         work = _File(path)
         if tree is None:
             return [], 0, ()
-        nodes = [node for node in walk(tree) if isinstance(node, ast.Call | ast.Name | ast.Import | ast.ImportFrom)]
+        there = near(tree, lines_of(data, (GUARD.encode(),)))
+        nodes = [node for node in there if isinstance(node, ast.Call | ast.Name | ast.Import | ast.ImportFrom)]
         problems = [*work.run(tree, wanted, nodes), *self._uses(path, nodes), *_unloaded(path, tree, nodes)]
         return problems, work.count, tuple(work.keys)
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Container, Mapping
 
 from pruner.verify.built import chain_text
+from pruner.verify.near import lines_of, near, over
 from pruner.verify.nodes import children
 from pruner.verify.output import Output
 
@@ -27,7 +28,9 @@ def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
     """Where a file finds modules that it does not import: ``sys.modules``, ``getmodule``, ``__globals__``."""
     if not any(mark in data for mark in _MARKS) or _WORDS.search(data) is None:
         return []
-    table, finders = _aliases(tree)
+    table, finders = _aliases(tree, data)
+    named = [text.rpartition(".")[2].encode() for text in (*table, *finders)]
+    lines = lines_of(data, {*_MARKS, *named})
     found: list[Lookup] = []
     stack: list[tuple[ast.AST, list[ast.AST], str]] = [(tree, [], "")]
     while stack:
@@ -52,7 +55,10 @@ def lookups(tree: ast.Module, data: bytes, module: str) -> list[Lookup]:
             elif head.rpartition(".")[2] in ("import_module", "__import__"):
                 if isinstance(node.args[0], ast.Attribute) and node.args[0].attr == "__module__":
                     found.append(_key(node.args[0], module))
-        stack += [(child, [node, *above[:3]], owner) for child in children(node)]
+        around = [node, *above[:3]]
+        for child in children(node):
+            if not isinstance(child, ast.stmt) or over(child, lines):
+                stack.append((child, around, owner))
     return sorted(set(found))
 
 
@@ -77,21 +83,15 @@ def _listed(above: list[ast.AST]) -> str:
     return ""
 
 
-def _aliases(tree: ast.Module) -> tuple[set[str], set[str]]:
+def _aliases(tree: ast.Module, data: bytes) -> tuple[set[str], set[str]]:
     """Spellings of ``sys.modules`` and of ``inspect.getmodule`` in a file."""
     table, finders = {"sys.modules"}, {"inspect.getmodule"}
-    stack: list[ast.AST] = [tree]
-    while stack:
-        node = stack.pop()
+    for node in near(tree, lines_of(data, (b"import",), keywords=True)):
         if isinstance(node, ast.Import):
             table |= {f"{a.asname}.modules" for a in node.names if a.name == "sys" and a.asname}
         elif isinstance(node, ast.ImportFrom) and node.module in ("sys", "inspect") and not node.level:
             table |= {a.asname or a.name for a in node.names if a.name == "modules"}
             finders |= {a.asname or a.name for a in node.names if a.name == "getmodule"}
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-            stack += children(node)
-        elif isinstance(node, ast.Module):
-            stack += node.body
     return table, finders
 
 

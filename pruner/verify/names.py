@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from pruner.verify.bindings import FUNCTIONS, Binding, Guard, Import, Names, leaves, pattern_names, target_names
+from pruner.verify.near import Lines, lines_of, reached
 
 
 class Resolve:
     """Callable that knows in which module the code stands."""
 
-    def __init__(self, package: list[str], walrus: bool = True, capture: bool = True) -> None:
+    def __init__(self, package: list[str], walrus: Lines = None, capture: bool = True, deep: Lines = None) -> None:
         self.package = package
-        self.walrus = walrus  # may the file hold ``:=`` at all? Looking for it costs a walk of every function
-        self.capture = capture  # and ``nonlocal``?
+        self.walrus = walrus  # where ``:=`` may be. Looking for it costs a walk of every function
+        self.capture = capture  # may the file hold ``nonlocal`` at all?
+        self.deep = deep  # where a scope below another may import, or declare names
 
     def __call__(self, level: int, target: str | None) -> str | None:
         if not level:
@@ -182,6 +184,8 @@ class Collector:
 
     def nested(self, body: Sequence[ast.stmt], guards: tuple[Guard, ...], lazy: bool = True) -> None:
         """Imports and ``global`` statements of scopes below this one."""
+        if not reached(self.resolve.deep, body[0].lineno, body[-1].end_lineno or 0):
+            return
         inner = Collector(self.resolve, deep=True)
         inner.suite(body, guards, True, False, False)
         for row in inner.names.imports:
@@ -196,10 +200,10 @@ class Collector:
         self.names.captured |= inner.names.nonlocals | inner.names.captured
 
 
-def resolver(module: str, is_package: bool, walrus: bool = True, capture: bool = True) -> Resolve:
+def resolver(module: str, is_package: bool, walrus: Lines = None, capture: bool = True, deep: Lines = None) -> Resolve:
     """The :class:`Resolve` of a module."""
     parts = module.split(".")
-    return Resolve(parts if is_package else parts[:-1], walrus, capture)
+    return Resolve(parts if is_package else parts[:-1], walrus, capture, deep)
 
 
 _HANDLERS: dict[type[ast.stmt], Any] = {
@@ -233,9 +237,10 @@ def is_type_checking(test: ast.expr) -> bool:
     )
 
 
-def module_names(tree: ast.Module, module: str, is_package: bool) -> Names:
-    """The names of a whole module."""
-    return Collector(resolver(module, is_package), deep=True).module(tree.body)
+def module_names(tree: ast.Module, module: str, is_package: bool, data: bytes | None = None) -> Names:
+    """The names of a whole module. ``data``: its text, if at hand, which says what functions need not be looked into."""
+    deep = None if data is None else lines_of(data, (b"import", b"global", b"nonlocal"), keywords=True)
+    return Collector(resolver(module, is_package, deep=deep), deep=True).module(tree.body)
 
 
 __all__ = [

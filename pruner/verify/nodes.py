@@ -52,6 +52,11 @@ _INNER = _Inner({ast.Constant: ()})
 _SUITES = _Suites()
 
 
+def inner(kind: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that can hold more."""
+    return _INNER[kind]
+
+
 def children(node: ast.AST) -> list[ast.AST]:
     """The direct child nodes, in the order of the fields; no operators and contexts."""
     found: list[ast.AST] = []

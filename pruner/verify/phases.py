@@ -24,6 +24,7 @@ from pruner.verify.guarding import Guarding
 from pruner.verify.hosts import Hosts
 from pruner.verify.lint import compiles
 from pruner.verify.manifest import Manifest
+from pruner.verify.names import Names
 from pruner.verify.record import Survey
 from pruner.verify.rules import Stated
 from pruner.verify.side import Side
@@ -61,7 +62,7 @@ class State:
         self.effects = Effects(self.world)
         self.hosts = hosts(self)
         self.guarding = Guarding(self.out, setup.stated, self.up) if "guards" in setup.checks else None
-        self.parsed: dict[str, ast.Module] = {}
+        self.parsed: dict[str, tuple[ast.Module, Names | None]] = {}  # changed files of the output
         self.tokens: dict[str, Tokened] = {}
         self.classes = Classes(World(self.up, setup.stated, like=self.world))
 
@@ -121,15 +122,22 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     parsed = None
     surveyed = bool(checks & {"imports", "modules", "fold"})
     if surveyed:
-        known = None if changed or path not in state.up.files else state.up.known(path)
-        result.survey, parsed = survey(state.out, path, module, data, state.setup.facts, known)
+        same = not changed and path in state.up.files
+        # An added file may be the module that this one was: then its imports mean something else.
+        alike = same and state.out.modules.get(module) == state.up.modules.get(module) == path
+        known = state.up.known(path) if same else None, state.world.known(module) if alike else None
+        result.survey, parsed, names = survey(state.out, path, module, data, state.setup.facts, known)
+        if same and parsed is not None:
+            state.up.take(path, parsed)
+        if alike and names is not None:
+            state.world.take(module, names)
         result.unreadable = parsed is None
         if state.setup.given and parsed is not None and giving.worth(data, state.setup.given):
             result.survey.giving = giving.read(parsed, result.survey.imports, state.setup.given)
         if ours:  # the generated module holds the names of what is gone as data; it reads none of them
             result.survey = Survey(path, module, bound=result.survey.bound)
         if changed and parsed is not None and "fold" in checks:
-            state.parsed[path] = parsed
+            state.parsed[path] = parsed, names
         lap("imports")
     if changed and "compile" in checks:
         result.compile = compiles(data if parsed is None else parsed, path)
@@ -185,12 +193,13 @@ def compare_file(state: State, path: str) -> Compared:
         result.tokens, result.literals, result.seconds["tokens"] = state.tokens.pop(path)
     clock = time.process_time()
     if "fold" in state.setup.checks:
-        before, after = state.up.parse(path), state.parsed.pop(path, None) or state.out.parse(path)
+        before, (after, names) = state.up.parse(path), state.parsed.pop(path, (None, None))
+        after = after or state.out.parse(path)
         if before is None or after is None:
             result.unreadable = True
         else:
             module = module_of(path, state.up.python_root) or path
-            result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run()
+            result.fold = Comparison(state.effects, module, path, Side(up, before), Side(out, after)).run(names)
             result.fold.claims = [_above(state, claim) for claim in result.fold.claims]
             if state.hosts is not None:
                 result.fold.problems.extend(state.hosts.problems(path, module, before, after))

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from pruner.verify.names import FUNCTIONS, Binding, Collector, Names, Resolve
+from pruner.verify.near import over
 from pruner.verify.nodes import children, walk
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -101,8 +102,8 @@ def function_scope(node: ast.FunctionDef | ast.AsyncFunctionDef, parent: Scope, 
     collector = Collector(resolve, deep=resolve.capture)
     collector.suite(node.body, (), True, False, False)
     names = collector.names
-    for statement in node.body if resolve.walrus else ():
-        for name in walruses(statement):
+    for statement in node.body:
+        for name in walruses(statement) if over(statement, resolve.walrus) else ():
             names.bind(name, Binding("other", statement.lineno))
     extra = set(parameters(node.args))
     for name in extra & set(names.bindings):

@@ -23,16 +23,24 @@ from pruner.verify.world import literal_all
 
 
 def survey(
-    tree: Tree, path: str, module: str, data: bytes, facts: frozenset[str], known: ast.Module | None = None
-) -> tuple[Survey, ast.Module | None]:
-    """Survey one file; also its syntax tree, ``known`` when these bytes were parsed before.
+    tree: Tree,
+    path: str,
+    module: str,
+    data: bytes,
+    facts: frozenset[str],
+    known: tuple[ast.Module | None, Names | None] = (None, None),
+) -> tuple[Survey, ast.Module | None, Names | None]:
+    """Survey one file; also its syntax tree and names, ``known`` when these bytes were read as this module before.
 
     ``facts`` are attribute names that rules speak of.
     """
-    parsed = parse_bytes(data) if known is None else known
+    parsed, names = known
     if parsed is None:
-        return _unparsed(tree, path, module, data), None
-    names = module_names(parsed, module, tree.is_package(module))
+        parsed = parse_bytes(data)
+    if parsed is None:
+        return _unparsed(tree, path, module, data), None, None
+    if names is None:
+        names = module_names(parsed, module, tree.is_package(module), data)
     result = Survey(path, module)
     result.bound = frozenset(names.bindings)
     result.first = names.first()
@@ -41,8 +49,7 @@ def survey(
     listed = literal_all(names)
     result.listed = frozenset(listed) if listed is not None else None
     result.rebound = frozenset(name for name, lines in names.rebound.items() if lines) | in_dictionary(parsed, data)
-    if b":=" in data:
-        result.rebound |= by_walrus(parsed, names)
+    result.rebound |= by_walrus(parsed, data, names)
     roots = {row.bound for row in names.imports}
     result.put = in_others(parsed, data, roots)
     roots |= {name for name, rows in names.bindings.items() if any(row.kind == "class" for row in rows)}
@@ -56,7 +63,7 @@ def survey(
     result.lookups = lookups(parsed, data, module)
     if b"ModuleType" in data:  # `self` of a class that derives from it is a module
         result.plain = result.attributes
-    return result, parsed
+    return result, parsed, names
 
 
 def _fixed(parsed: ast.Module, names: Names, rebound: frozenset[str]) -> dict[str, str]:

@@ -122,6 +122,10 @@ class Tree:
         """The syntax tree of a file that was parsed before."""
         return self._parsed.get(path)
 
+    def take(self, path: str, parsed: ast.Module) -> None:
+        """Remember the syntax tree of a file, of which another one has the same bytes."""
+        self._parsed.setdefault(path, parsed)
+
     def forget(self, path: str) -> None:
         """Drop a remembered syntax tree: memory is bounded by what is looked at twice."""
         self._parsed.pop(path, None)

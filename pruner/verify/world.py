@@ -60,9 +60,19 @@ class World:
         if module not in self._names:
             parsed = self.tree.parse_module(module)
             self._names[module] = (
-                module_names(parsed, module, self.tree.is_package(module)) if parsed is not None else None
+                module_names(parsed, module, self.tree.is_package(module), self.tree.read(self.tree.modules[module]))
+                if parsed is not None
+                else None
             )
         return self._names[module]
+
+    def known(self, module: str) -> Names | None:
+        """What is known by now of what a module binds."""
+        return self._names.get(module)
+
+    def take(self, module: str, names: Names) -> None:
+        """Remember what a module binds, of which somebody read a copy of the file."""
+        self._names.setdefault(module, names)
 
     def live(self, module: str, name: str) -> list[Binding]:
         """The binding places of a module-level name that the facts leave."""
