@@ -35,6 +35,15 @@ class Judging:
         self.jobs, self.checks, self.store = jobs, checks, store
         self._ahead = ahead
         self._early: Early | None = None
+        self._meanwhile: list[Callable[[], None]] = []
+
+    def meanwhile(self, work: Callable[[], None]) -> None:
+        """Have this done while the checks run, when this process has nothing else to do."""
+        self._meanwhile.append(work)
+
+    def _work(self) -> None:
+        while self._meanwhile:
+            self._meanwhile.pop(0)()
 
     def begin(self) -> None:
         """There is work for a while: start the process."""
@@ -65,12 +74,17 @@ class Judging:
     def verdicts(self, tree: Path) -> list[Verdict]:
         """What the checks say of an output, now or in an earlier run on the same bytes under the same rules."""
         if self.store is None or self.facts is not None:
-            return self._check(tree)
-        return remembered.verdicts(self.snapshot, self.policy, tree, self.checks, self.store, lambda: self._check(tree))
+            found = self._check(tree)
+        else:
+            found = remembered.verdicts(
+                self.snapshot, self.policy, tree, self.checks, self.store, lambda: self._check(tree)
+            )
+        self._work()  # what is left: nothing was asked of the process
+        return found
 
     def _check(self, tree: Path) -> list[Verdict]:
         if self._early is not None:
-            found = self._early.run(tree, self.jobs, self.checks, counts_taken())
+            found = self._early.run(tree, self.jobs, self.checks, counts_taken(), self._work)
             if found is not None:
                 return found
         return verify.run(

@@ -15,6 +15,8 @@ from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
 from pruner.pipeline.capability import capabilities as capable
 from pruner.pipeline.capability import catalogues
+from pruner.pipeline.needs import Dropped
+from pruner.pipeline.package import packaging
 from pruner.policy import load
 from pruner.verify import capabilities
 
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """``able``: the table of capabilities, and where it and the rules disagree; ``guard``: the generated module."""
+    """``able``: the table of capabilities, and where it and the rules disagree; ``guard``: the generated module.
+
+    ``package``: what a wheel's tree is given to be built and started, and the dependencies that go.
+    """
 
     able: tuple[dict[str, Any], tuple[Finding, ...]] | None
     guard: bytes  # empty: there is none
+    package: tuple[dict[str, bytes], tuple[Dropped, ...]]
     findings: tuple[Finding, ...] = ()  # of what the guards ask
 
 
@@ -59,7 +65,7 @@ def told(
         admitted = without_rejected(policy, outcome)
         asked = answers(admitted, outcome, below.rpartition("/")[0], trees)
         text, findings = guard.render(policy, asked), asked.findings
-    return Told(able, text, findings)
+    return Told(able, text, packaging(snapshot, outcome), findings)
 
 
 def answer(snapshot: Snapshot, policy: Policy, below: str, store: Path | None, make: Callable[[], Told]) -> Told:

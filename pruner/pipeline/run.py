@@ -26,9 +26,7 @@ from pruner.pipeline.engine import specialise
 from pruner.pipeline.judging import Judging
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
-from pruner.pipeline.needs import Dropped
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
-from pruner.pipeline.package import packaging
 from pruner.pipeline.readme import readme
 from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
@@ -118,7 +116,8 @@ def _run(
             if more:
                 outcome = replace(outcome, findings=tuple(sorted({*outcome.findings, *more}, key=_place)))
             counted = report.counts(able[0]) if able is not None else None
-            extra, digest, dropped = _extra(snapshot, policy, outcome, below, told.guard, counted)
+            dropped = told.package[1]
+            extra, digest = _extra(snapshot, policy, outcome, below, told, counted)
             progress("write", 0.0)
             try:
                 verdicts = _emit_checked(
@@ -228,9 +227,9 @@ def _analysed(
     before = len(forms)
     outcome = specialise(snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, judging.rested)
     if store is not None:
-        cache.store(store, key, outcome)
+        judging.meanwhile(lambda: cache.store(store, key, outcome))
         if len(forms) > before:
-            cache.store_files(store, forms)
+            judging.meanwhile(lambda: cache.store_files(store, forms))
     # A fact that was rejected is nobody's assumption; the tables were read when that was not known.
     rejected = any(row.status == "rejected" for row in outcome.facts)
     return outcome, answer((lambda: told(outcome)) if rejected else tables[-1]), lookups[-1]
@@ -252,19 +251,18 @@ def _extra(
     policy: Policy,
     outcome: Outcome,
     below: str,
-    guarding: bytes,
+    told: remembered.Told,
     counted: dict[str, Any] | None,
-) -> tuple[dict[str, bytes], str, tuple[Dropped, ...]]:
-    """Files that upstream does not have (manifest, guard, packaging, notice), the digest of the build, dropped dependencies."""
+) -> tuple[dict[str, bytes], str]:
+    """Files that upstream does not have (manifest, guard, packaging, notice), and the digest of the build."""
     root = f"{snapshot.python_root}/" if snapshot.python_root else ""
-    extra, dropped = packaging(snapshot, outcome)
-    extra |= readme(snapshot, policy, outcome)
+    extra = told.package[0] | readme(snapshot, policy, outcome)
     digest = ""
-    if guarding:
-        digest = identity.digest(snapshot, outcome, root + below, guarding, frozenset({*extra, "PRUNED.json"}))
-        extra[root + below] = identity.signed(guarding, digest)
+    if told.guard:
+        digest = identity.digest(snapshot, outcome, root + below, told.guard, frozenset({*extra, "PRUNED.json"}))
+        extra[root + below] = identity.signed(told.guard, digest)
     extra["PRUNED.json"] = report.manifest(snapshot, policy, outcome, (), counted, digest=digest)
-    return extra, digest, dropped
+    return extra, digest
 
 
 def _emit_checked(

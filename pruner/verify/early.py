@@ -91,11 +91,20 @@ class Early:
         return answer
 
     def run(
-        self, output: Path, jobs: int, checks: Sequence[str] | None, counts: Counted | None = None
+        self,
+        output: Path,
+        jobs: int,
+        checks: Sequence[str] | None,
+        counts: Counted | None = None,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> list[Verdict] | None:
-        """The verdicts on ``output``; None when the process is gone. Raises what the verifier raises."""
+        """The verdicts on ``output``; None when the process is gone. Raises what the verifier raises.
+
+        ``meanwhile`` is done here while the checks run.
+        """
         if not self._send(("run", output, jobs, checks, counts or {})):
             return None
+        meanwhile()
         try:
             answer = self._pipe.recv()
         except (EOFError, OSError):
