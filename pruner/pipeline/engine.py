@@ -14,6 +14,7 @@ from pruner.edit import apply, kept_ranges
 from pruner.errors import Diagnostic, PruneError
 from pruner.graph.live import DroppedUse, Liveness, Marker
 from pruner.graph.members import Place
+from pruner.graph.symbols import ModuleTable
 from pruner.graph.world import ProgramWorld
 from pruner.model import (
     Cause,
@@ -120,6 +121,7 @@ def _specialise(
     matched: set[str] = set()
     drops = drops_of(policy, loader.table, matched)
     loader.excluded = set(drops.modules)
+    loader.foresee(_spoken_of(policy, loader.table))
     progress("link", 0.05)
     poisoned: set[tuple[str, str]] = set()
     places: dict[str, Place] = {}
@@ -151,6 +153,14 @@ def _specialise(
     outcome = _outcome(snapshot, everything, loader, marker, live, results, dead, matched, places, ahead)
     findings = tuple(sorted({*outcome.findings, *unplaced}, key=_finding_key))
     return replace(outcome, findings=findings), marker
+
+
+def _spoken_of(policy: Policy, table: ModuleTable) -> list[str]:
+    """Modules that facts, roots and guards name: all are read before marking finds others by itself."""
+    texts = [fact.subject.partition("(")[0].partition("[")[0] for fact in policy.facts]
+    texts += [target.text.replace(":", ".") for target in policy.roots]
+    texts += [place.replace(":", ".") for guard in policy.guards for place in guard.at]
+    return list(dict.fromkeys(split[0] for text in texts if (split := table.split(text)) is not None))
 
 
 def _rewrite_all(

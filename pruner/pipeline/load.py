@@ -178,6 +178,11 @@ class Loader:
                 self._resting = True
         return summary
 
+    def foresee(self, modules: Iterable[str]) -> None:
+        """Have the workers begin with these, which will be asked for."""
+        if self._pool is not None:
+            self._ahead(modules)
+
     def _ahead(self, modules: Iterable[str]) -> None:
         """Send modules to the workers that nobody has sent."""
         pool = self._pool
