@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -145,6 +146,8 @@ class Marker:
         self.listing = Listing(self)
         self.early = ImportTime(world, self._again)
         self._loads: dict[str, set[str]] = {}  # module → what function-level imports of it load
+        # Hears once of files in which nothing was decided and of which everything lives, before the last turns.
+        self.settled: Callable[[list[str]], None] | None = None
 
     # -- state ------------------------------------------------------------------------------
 
@@ -320,6 +323,9 @@ class Marker:
         """Mark until nothing changes."""
         while True:
             self._drain()
+            if self.settled is not None:
+                self.settled(self._untouched())
+                self.settled = None
             # An import that stays brings modules with imports of their own, one below the other: these two find
             # them in many turns, and what looks at everything waits until they are done.
             changed = self._keep_cycles()
@@ -341,6 +347,17 @@ class Marker:
         self._collect_dead_aliases()
         self.out.dropped_uses += [DroppedUse(*use) for use in self.gone.uses()]
         return self.out
+
+    def _untouched(self) -> list[str]:
+        """Files of which nothing would go now. The last turns of marking change few of them, in either direction."""
+        return [
+            state.summary.path
+            for state in self.out.states.values()
+            if state.executed
+            and not state.touched
+            and not state.unit.changes
+            and all(item.live and all(method.live for method in item.methods) for item in state.items)
+        ]
 
     def _drain(self) -> None:
         while self._bodies or self.work or self._methods:

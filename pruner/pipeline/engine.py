@@ -59,12 +59,14 @@ def specialise(
     ahead: Ahead | None = None,
     made: Callable[[Outcome], None] = lambda outcome: None,
     rested: Callable[[list[str]], None] = lambda modules: None,
+    settled: Callable[[list[str]], None] = lambda paths: None,
 ) -> Outcome:
     """Run the whole analysis. Raises PruneError for input that cannot be worked on.
 
     ``lowered``: compact forms of files by digest; what this run read is added to it. ``ahead`` does what only
     depends on upstream. ``made`` hears of every outcome before its facts are judged; the last one is final. ``rested``
-    hears of modules that marking looks at while a processor is idle.
+    hears of modules that marking looks at while a processor is idle, ``settled`` of files that hardly anything will
+    change any more (of the first marking).
     """
     loader = Loader(snapshot, jobs, lowered, packages(policy))
     policy = placed(policy, snapshot.python_root)
@@ -84,6 +86,7 @@ def specialise(
                 progress,
                 guard,
                 ahead,
+                settled if not rejected else None,
             )
             made(outcome)
             judged = judge_all(snapshot, admitted.facts, loader, outcome, marker, stores.find)
@@ -117,6 +120,7 @@ def _specialise(
     progress: Progress,
     guard: tuple[str, str],
     ahead: Ahead | None,
+    settled: Callable[[list[str]], None] | None = None,
 ) -> tuple[Outcome, Marker]:
     matched: set[str] = set()
     drops = drops_of(policy, loader.table, matched)
@@ -128,6 +132,7 @@ def _specialise(
     while True:
         world = ProgramWorld(loader.table, policy, poisoned, drops)
         marker = Marker(loader.table, world, policy, drops)
+        marker.settled, settled = settled, None
         mark_roots(marker, snapshot, policy, matched)
         if ahead is not None:
             fold_ahead(snapshot, everything, ahead)

@@ -56,6 +56,11 @@ class Judging:
         if self._early is not None:
             self._early.warm(modules, self.read())
 
+    def settled(self, paths: list[str]) -> None:
+        """Upstream's files that the output will most likely have as they are: look at them already."""
+        if self._early is not None:
+            self._early.look(paths)
+
     def read(self) -> dict[str, Any]:
         """Take the rules that were read ahead of time, in this process too; what is new of them."""
         parsed: dict[str, Any] = self._ahead.result("rules") or {}

@@ -225,7 +225,9 @@ def _analysed(
 
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)
-    outcome = specialise(snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, judging.rested)
+    outcome = specialise(
+        snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, judging.rested, judging.settled
+    )
     if store is not None:
         judging.meanwhile(lambda: cache.store(store, key, outcome))
         if len(forms) > before:

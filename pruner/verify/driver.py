@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from pruner.errors import cannot
 from pruner.model import Verdict
 from pruner.verify import capabilities, datafiles, native, ops, order, phases
+from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.giving import unasked
 from pruner.verify.imports import Imports
@@ -57,12 +58,22 @@ class Ready:
         self.stated = stated
         self.up = Tree(upstream, python_root)
         self.world = World(self.up, stated)
+        self.facts = phases.spoken(stated)
+        self.families = Families(text for _, text in stated.discards)
+        self.looked: dict[str, phases.Looked] = {}
+
+    def look(self, path: str) -> None:
+        """Look at a file of upstream that the output may have as it is."""
+        found = phases.look(self.world, self.facts, self.families, path)
+        if found is not None:
+            self.looked[path] = found
 
     def without(self, subjects: Sequence[str]) -> Ready:
         """Where these facts were rejected."""
         found = copy(self)
         found.stated = without(self.stated, subjects)
         found.world = World(self.up, found.stated, like=self.world)
+        found.facts, found.looked = phases.spoken(found.stated), {}
         return found
 
 
@@ -83,14 +94,15 @@ class Run:
         self.up = ready.up
         self.out = Tree(output, self.up.python_root)
         self.ops = ops.make(self.up, self.out, stated, self.taken)
-        facts = frozenset(s.removesuffix("()").rpartition(".")[2] for s in stated.facts)
         self.changed = {
             path
             for path in self.out.files.keys() & self.up.files.keys()
             if path.endswith(".py") and self.up.read(path) != self.out.read(path)
         }
         given = frozenset(row for row in unasked(stated.facts, stated.asked) if self._fewer(row.partition(".")[2]))
-        self.state = phases.State(phases.Setup(self.up, self.out, stated, checks, facts, given, wanted, ready.world))
+        self.state = phases.State(
+            phases.Setup(self.up, self.out, stated, checks, ready.facts, given, wanted, ready.world, ready.looked)
+        )
         self.kept = [path for path in self.out.files if path.endswith(".py")]
         self.workers: Workers[phases.State] = Workers(min(jobs, len(self.kept)), phases.begin, self.state)
         self.seconds: defaultdict[str, float] = defaultdict(float)  # processor seconds per check
@@ -168,6 +180,9 @@ class Run:
         )
         for row in reads:
             self._spent(row.seconds)
+            if row.looked:
+                early = self.state.setup.looked[row.path]
+                row.survey, row.after = early.survey, early.after
         reads.sort(key=lambda row: row.path)
         if "compile" in self.checks:
             self._compile(reads)

@@ -62,6 +62,10 @@ class Early:
         """Have modules of upstream read; ``parsed``: what :func:`pruner.verify.rules.read_ahead` gave."""
         self._send(("warm", list(modules), parsed or {}))
 
+    def look(self, paths: Iterable[str]) -> None:
+        """Have files of upstream looked at that the output may have as they are: after the modules to read."""
+        self._send(("look", list(paths)))
+
     def rest(self) -> None:
         """Both processors are needed: read no more."""
         self._send(("rest",))
@@ -141,14 +145,18 @@ def _serve(pipe: Connection, telling: Connection, upstream: Path, rules: Sequenc
 
     ready: Ready | None = None
     waiting: deque[str] = deque()
+    paths: deque[str] = deque()
     while True:
-        if waiting and not pipe.poll():
+        if (waiting or paths) and not pipe.poll():
             if ready is None:
                 with suppress(PruneError):  # said again, and heard, when the run is asked for
                     ready = make_ready(upstream, rules, python_root)
-            module = waiting.popleft()
-            if ready is not None:
-                ready.world.names(module)
+            reads = bool(waiting)
+            name = (waiting or paths).popleft()
+            if ready is not None and reads:
+                ready.world.names(name)
+            elif ready is not None:
+                ready.look(name)
             continue
         try:
             what, *more = pipe.recv()
@@ -157,8 +165,11 @@ def _serve(pipe: Connection, telling: Connection, upstream: Path, rules: Sequenc
         if what == "warm":
             waiting.extend(more[0])
             take_read(more[1])
+        elif what == "look":
+            paths.extend(more[0])
         elif what == "rest":
             waiting.clear()
+            paths.clear()
         elif what == "beside":
             _answer_apart(pipe, telling, more[0], ready)
         else:

@@ -36,6 +36,40 @@ from pruner.verify.world import Seen, World
 
 
 @dataclass(frozen=True, slots=True)
+class Looked:
+    """What a file of upstream says by itself: the same of an output that has it as it is, as the same module."""
+
+    survey: Survey
+    after: Counter[tuple[str, int]]
+    seconds: dict[str, float]
+
+
+def spoken(stated: Stated) -> frozenset[str]:
+    """Last names of the subjects of facts."""
+    return frozenset(subject.removesuffix("()").rpartition(".")[2] for subject in stated.facts)
+
+
+def look(world: World, facts: frozenset[str], families: Families, path: str) -> Looked | None:
+    """Look at a file of upstream before there is an output; None for what :func:`read_file` has to look at itself."""
+    up, clock = world.tree, time.process_time()
+    module = module_of(path, up.python_root) or ""
+    if up.modules.get(module) != path:
+        return None
+    try:
+        data = up.read(path)
+    except OSError:
+        return None
+    found, parsed, names = survey(up, path, module, data, facts, (up.known(path), world.known(module)))
+    if parsed is None or names is None:
+        return None
+    up.take(path, parsed)
+    world.take(module, names)
+    surveyed = time.process_time()
+    after = families.count(data, parsed)
+    return Looked(found, after, {"imports": surveyed - clock, "discard": time.process_time() - surveyed})
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """What every worker starts from."""
 
@@ -47,6 +81,7 @@ class Setup:
     given: frozenset[str]  # Class.attribute of facts that no guard asks and some changed file reads
     wanted: capabilities.Wanted | None = None  # table of capabilities
     known: World | None = None  # of upstream: may know already what modules bind
+    looked: dict[str, Looked] = field(default_factory=dict)  # by path, what :func:`look` gave ahead of time
 
 
 class State:
@@ -95,6 +130,7 @@ class Read:
     guards: list[str] = field(default_factory=list)  # problems of the check ``guards``
     guarded: int = 0
     called: tuple[str, ...] = ()  # keys of its guard calls
+    looked: bool = False  # its survey and ``after`` are those of :attr:`Setup.looked`, and are not sent again
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -119,20 +155,28 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
     data = state.out.read(path)
     ours = is_guard_file(path, state.up)
     module = module_of(path, state.up.python_root) or ""
-    parsed = None
+    parsed = early = None
     surveyed = bool(checks & {"imports", "modules", "fold"})
     if surveyed:
         same = not changed and path in state.up.files
         # An added file may be the module that this one was: then its imports mean something else.
         alike = same and state.out.modules.get(module) == state.up.modules.get(module) == path
         known = state.up.known(path) if same else None, state.world.known(module) if alike else None
-        result.survey, parsed, names = survey(state.out, path, module, data, state.setup.facts, known)
+        early = state.setup.looked.get(path) if alike else None
+        if early is not None:
+            parsed, names = known
+            result.looked, result.survey = True, early.survey
+            result.seconds.update(early.seconds)
+        else:
+            result.survey, parsed, names = survey(state.out, path, module, data, state.setup.facts, known)
         if same and parsed is not None:
             state.up.take(path, parsed)
         if alike and names is not None:
             state.world.take(module, names)
         result.unreadable = parsed is None
         if state.setup.given and parsed is not None and giving.worth(data, state.setup.given):
+            if early is not None:
+                result.looked, result.survey = False, replace(early.survey)
             result.survey.giving = giving.read(parsed, result.survey.imports, state.setup.given)
         if ours:  # the generated module holds the names of what is gone as data; it reads none of them
             result.survey = Survey(path, module, bound=result.survey.bound)
@@ -148,8 +192,10 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         )
         lap("guards")
     if "discard" in checks and not ours:
-        result.after = state.families.count(data, parsed)
+        result.after = state.families.count(data, parsed) if early is None else early.after
         lap("discard")
+    if result.looked:
+        result.survey, result.after = None, Counter()
     return result
 
 

@@ -52,18 +52,38 @@ def said(verdicts: list[Verdict] | None) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("warm", [[], ["app"], ["app", "kernels", "plat", "nowhere"]])
-@pytest.mark.parametrize("wrong", [False, True])
-def test_it_says_what_the_verifier_says(trees: tuple[Path, Path, Path], warm: list[str], wrong: bool) -> None:
+@pytest.mark.parametrize("looked", [[], ["same.py"], ["same.py", "kernels.py", "plat.py", "gone.py", "words.txt"]])
+@pytest.mark.parametrize(
+    "wrong", ["", "another text", "another module of the name", "another package", "a discarded name"]
+)
+def test_it_says_what_the_verifier_says(
+    trees: tuple[Path, Path, Path], warm: list[str], looked: list[str], wrong: str
+) -> None:
+    """Also of files that it has looked at before there was an output, and that the output has otherwise than upstream."""
     up, out, rules = trees
-    if wrong:
+    for tree in (up, out):
+        name = "is_hip" if wrong == "a discarded name" else "much"
+        (tree / "same.py").write_text(f"import kernels as k\n\n\ndef more({name}):\n    return k.fast() + {name}\n")
+        (tree / "words.txt").write_text("no Python\n")
+    if wrong == "another text":
         (out / "kernels.py").write_text("def fast():\n    return 3\n")
+    elif wrong == "another module of the name":
+        (out / "same").mkdir()
+        (out / "same" / "__init__.py").write_text("from .kernels import fast\n")
+    elif wrong == "another package":
+        (out / "kernels").mkdir()
+        (out / "kernels" / "__init__.py").write_text("def slow():\n    return 2\n")
     early = Early(up, [rules], "")
     early.warm(warm, read_ahead([rules]))
     early.warm(["app"])
+    early.look(looked)
+    time.sleep(0.3)
     early.rest()
-    found = early.run(out, 2, None, counts_taken())
+    meanwhile: list[int] = []
+    found = early.run(out, 2, None, counts_taken(), lambda: meanwhile.append(1))
+    assert meanwhile == [1]
     assert said(found) == said(verify.run(up, out, [rules], jobs=2))
-    assert any(row.result == "refuted" for row in found or ()) is wrong
+    assert any(row.result == "refuted" for row in found or ()) is (wrong != "")
     assert early.run(out, 2, None) is None  # it answers once
     early.close()
 
