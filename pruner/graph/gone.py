@@ -41,6 +41,7 @@ class Gone:
         self.marker = marker
         self._own: dict[Use, None] = {}
         self._early: list[tuple[str, str, int, str]] = []  # module, node, position, name that is used at import
+        self._put_off: dict[str, bool] = {}  # module → see _later
         self._computed: list[tuple[str, str, int, str]] = []  # and of those that are no fault unless it was a constant
 
     # -- collecting ---------------------------------------------------------------------------
@@ -52,7 +53,8 @@ class Gone:
 
     def method(self, module: str, node: str, owner: str, stmt: Stmt, unit: Unit) -> None:
         """A live method of a class."""
-        for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
+        rows = zip(unit.remains.chains, unit.lines, strict=True) if module in self.marker.drops.members else ()
+        for chain, pos in rows:
             if chain[0] == "v" and chain[1] in ("self", "cls") and chain[2] and chain[2][0][0] == ".":
                 name = f"{owner}.{chain[2][0][1:]}"
                 rule = self.marker.drops.member(module, name)
@@ -78,6 +80,8 @@ class Gone:
             parts = (s[4], s[6], tuple(inner for inner in s[7] if inner[0] != "def"))
         else:
             parts = (s[4],) if s[0] == "=" and later else s[3:]
+        if not any(parts):
+            return
         roots, operands = set(_roots(parts)), set(_operands(parts))
         if roots or operands:
             read = {c[1] for c in unit.remains.chains if c[0] == "n"}
@@ -86,8 +90,13 @@ class Gone:
 
     def _later(self, module: str) -> bool:
         """Are annotations of the module not evaluated?"""
-        summary = self.marker.out.states[module].summary
-        return any(s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in summary.body)
+        known = self._put_off.get(module)
+        if known is None:
+            body = self.marker.out.states[module].summary.body
+            known = self._put_off[module] = any(
+                s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in body
+            )
+        return known
 
     # -- answers --------------------------------------------------------------------------------
 
@@ -183,15 +192,13 @@ class Gone:
 
 def _roots(part: Any) -> Iterator[str]:
     """Global names that are called, read an attribute of, subscripted or looked into by a builtin, lambdas and functions excluded."""
-    stack = [part]
+    stack = [part] if part else []
     while stack:
         e: Expr = stack.pop()
-        if not isinstance(e, tuple) or not e:
-            continue
         if e[0] == "f" and e[2:] != ("c",):
             continue
         if e[0] == "def" and len(e) == 7:
-            stack += [e[4], e[5]]
+            stack += [inner for inner in (e[4], e[5]) if inner]
             continue
         if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
             if e[2]:
@@ -201,16 +208,14 @@ def _roots(part: Any) -> Iterator[str]:
             yield e[1][1]
             if e[1][1] in _ASKING and not e[1][2]:
                 yield from (argument[1] for argument in e[2] if argument[0] == "n" and not argument[2])
-        stack += e
+        stack += [inner for inner in e if inner.__class__ is tuple and inner]
 
 
 def _operands(part: Any) -> Iterator[str]:
     """Global names that an operator, a test, a text or a call is given, lambdas and functions excluded."""
-    stack = [(part, False)]
+    stack = [(part, False)] if part else []
     while stack:
         e, asked = stack.pop()
-        if not isinstance(e, tuple) or not e:
-            continue
         if (e[0] == "f" and e[2:] != ("c",)) or (e[0] == "def" and len(e) == 7):
             continue
         if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
@@ -218,4 +223,4 @@ def _operands(part: Any) -> Iterator[str]:
                 yield e[1]
             continue
         inside = e[0] in ("o", "=", "j", "k", "!", "&", "|", "?") or (asked and not isinstance(e[0], str))
-        stack += [(inner, inside) for inner in e]
+        stack += [(inner, inside) for inner in e if inner.__class__ is tuple and inner]

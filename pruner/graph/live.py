@@ -124,6 +124,7 @@ class Marker:
         self._done: dict[str, set[Expr]] = {}
         self._settled: set[tuple[str, str, str]] = set()  # see _chain
         self._settled_at = 0
+        self._gone_steps = {f".{name.rpartition('.')[2]}" for name in world.gone}
         self._lost: set[tuple[str, str]] = set()
         self._unbound: set[tuple[str, str]] = set()  # all that were ever among them
         self._wrapped: dict[str, frozenset[int]] = {}
@@ -136,7 +137,7 @@ class Marker:
         self._imports = nx.DiGraph()  # what module bodies import, parents included
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
         self._read: dict[str, set[str]] = {}  # module -> names that it reads, unfolded
-        self.staying: dict[str, tuple[int, object, list[str]]] = {}  # of graph.idle
+        self.staying: dict[str, tuple[int, int, object, list[str]]] = {}  # of graph.idle
         self.leading = nx.DiGraph()  # of graph.order: what modules import, parents included
         self.led: dict[str, tuple[str, ...]] = {}  # module -> what of it is in there
         self.loading = nx.DiGraph()  # of graph.idle: what the imports that stay load
@@ -230,6 +231,8 @@ class Marker:
 
     def targets(self, summary: Summary, item: Item) -> list[str]:
         """Modules of the tree that an import loads."""
+        if item.targets is not None:
+            return item.targets
         s = item.stmt
         key = (summary.module, s[1], item.index)
         found = self._targets.get(key)
@@ -239,6 +242,7 @@ class Marker:
             else:
                 found = imported_modules(self.world, self.table.absolute(summary, s[3], s[4]), s[5][item.index][0])
             self._targets[key] = found
+        item.targets = found
         return found
 
     def keep(self, module: str, item: Item, kind: str) -> None:
@@ -253,6 +257,7 @@ class Marker:
         if item.live:
             return
         item.live = True
+        self.out.states[module].changes += 1
         self.work.append((module, item))
 
     def need(self, module: str, name: str, source: str, kind: str, pos: int) -> bool:
@@ -560,6 +565,7 @@ class Marker:
             if dropped is not None and s[3][item.index][1] is None and "." in name:
                 self._unread.append((summary.module, s, item.index))  # `import pkg.hip` binds pkg
                 item.live = False
+                state.changes += 1
                 self._settled.clear()
             elif dropped is not None:
                 self._stand_in(summary.module, s, item.index, dropped)
@@ -717,7 +723,7 @@ class Marker:
                 self.out.dropped_uses.append(DroppedUse(node, pos, name, rule))
 
     def _chain(self, module: str, root: str, path: tuple[str, ...], node: str, pos: int) -> None:
-        if self.world.gone and path:
+        if not self._gone_steps.isdisjoint(path):
             self._gone_member(module, root, path, node, pos)
         if module[0] == "=":
             origin, steps = module[1:], ([f".{root}"] if root else []) + list(path)
@@ -1042,8 +1048,8 @@ class Marker:
         for module, state in list(self.out.states.items()):
             if not state.executed or module not in group:
                 continue
-            for item in state.items:
-                if item.kind == "import" and not item.typed and not self.stays(state, item):
+            for item in self.unread(state):
+                if item.kind == "import" and not self.stays(state, item):
                     targets = self.targets(state.summary, item)
                     if any(
                         group.get(t) == group[module] and self.out.states[t].executed
@@ -1142,8 +1148,18 @@ class Marker:
             item.stmt[1] in state.needed and state.needed[item.stmt[1]].issuperset(self.targets(state.summary, item))
         )
 
+    def unread(self, state: ModuleState) -> list[Item]:
+        """Imports of the body that need not stay so far, but those that only type checkers see."""
+        at, found = state.unread
+        if at != state.changes:
+            imports = (item for item in state.items if item.kind in ("import", "star") and not item.typed)
+            found = [item for item in imports if not self.stays(state, item)]
+            state.unread = (state.changes, found)
+        return found
+
     def require(self, state: ModuleState, item: Item, why: str) -> None:
         """The statement has to load what this alias loads: ``from pkg import read, effect`` loads ``pkg.effect``."""
+        state.changes += 1
         state.required[item.stmt[1]] = why
         state.needed.setdefault(item.stmt[1], set()).update(self.targets(state.summary, item))
 
@@ -1205,6 +1221,7 @@ class Marker:
             known = old.get((item.stmt[1], item.index, item.kind))
             if known is not None:
                 fresh.items[index] = known
+        state.changes += 1
         state.items = fresh.items
         state.unit, state.effects, state.eager = fresh.unit, fresh.effects, fresh.eager
         state.names = {}

@@ -42,6 +42,7 @@ class Item:
     methods: list[Method] = field(default_factory=list)
     api: bool = False  # a root or keep names the class: its public methods have users outside
     decided: Unit | None = None  # its walk, when something in it was decided: the rewriter edits from it
+    targets: list[str] | None = None  # of an import, once they were asked for: see Marker.targets
 
 
 def alias_of(s: Stmt, index: int) -> Item:
@@ -82,6 +83,8 @@ class ModuleState:
     frozen: set[int] = field(default_factory=set)
     forced: set[int] = field(default_factory=set)  # methods, by position, whose defaults do something
     touched: bool = False  # something of the file may change: the rewriter has to look
+    changes: int = 0  # how often another item lived, an import was required, or the body was walked again
+    unread: tuple[int, list[Item]] = (-1, [])  # see Marker.unread, and at which of the changes that was
 
 
 class ModuleWalker(Walker):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pruner.graph.idle import parents
+from pruner.graph.idle import parents, upwards
 from pruner.graph.module import alias_of
 from pruner.model.ir import line_of
 
@@ -53,13 +53,11 @@ class Orders:
             if len(members) > 1:
                 self.cycle.update(dict.fromkeys(members, index))
         self.leads: dict[str, Cycles] = {}
-        condensed = nx.condensation(self.graph)
         found: dict[int, Cycles] = {}
-        for number in reversed(list(nx.topological_sort(condensed))):
-            members = condensed.nodes[number]["members"]
-            own = {self.cycle[name] for name in members if name in self.cycle}
-            found[number] = frozenset(own.union(*(found[following] for following in condensed.successors(number))))
-            self.leads.update(dict.fromkeys(members, found[number]))
+        for number, names, below in upwards(self.graph):
+            own = {self.cycle[name] for name in names if name in self.cycle}
+            found[number] = frozenset(own.union(*(found[following] for following in below)))
+            self.leads.update(dict.fromkeys(names, found[number]))
         self._below: dict[str, set[str]] = {}
 
     def keep(self) -> bool:
