@@ -20,7 +20,7 @@ names would stay. Blind to keys that are computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any
 
@@ -51,6 +51,7 @@ class Entries:
 
     ``rule`` gives the rule that drops (table, key), or "". ``canonical`` is a chain's name as rules write it.
     ``source`` gives the name and the values of a variable of the tree, for what a table takes in from another.
+    ``ends`` are the last names of the tables.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class Entries:
         rule: Callable[[str, str], str],
         canonical: Callable[[Expr], str],
         source: Callable[[Expr], tuple[str, list[Expr]]],
+        ends: Collection[str],
     ) -> None:
         self.tables = tables
+        self.ends = ends
         self.rule = rule
         self.canonical = canonical
         self.source = source
@@ -97,6 +100,8 @@ class Entries:
         if s[5] not in "=:*":
             return None
         found = [self._place(target[1]) for target in s[3] if target[0] == "s"]
+        if not found:
+            return None
         known = [(self.rule(table, key), table, key) for table, key in found if table in self.tables and key]
         rows = [row for row in known if row[0]]
         if rows and len(s[3]) == 1:

@@ -232,7 +232,7 @@ class Walker:
     def _note(self, chain: Expr, pos: int, stored: bool = False) -> None:
         self.unit.lines.append(pos)
         tag = chain[0]
-        if self.entries is not None and touches(chain[2]):
+        if chain[2] and self.entries is not None and touches(chain[2]):
             self._used((tag, chain[1], chain[2][:-1]) if stored else chain, pos)
         if tag != "n":
             scope = self.local.find(chain[1], tag == "b")
@@ -524,7 +524,7 @@ class Walker:
             if known is not None and known.origin and known.values is not None:
                 self._learn(scope, s[3][0][1], known)
         self.read(value, s[1])
-        if self.world.members.names and s[5] != "?":
+        if s[5] != "?" and self._into_members(s[3]):
             self._member_stores(s[3], s[1], self._stored(s))
         self.targets(s[3], s[1])
         return 0
@@ -548,20 +548,22 @@ class Walker:
                 return ("c", *known.values)  # a call that a fact decides
         return ("?",)
 
+    def _into_members(self, targets: tuple[Any, ...]) -> list[Expr]:
+        """Chains among the targets that end in an attribute that facts speak of."""
+        names = self.world.members.names
+        chains = [target[1] for target in targets if target[0] == "s"] if names else ()
+        return [e for e in chains if e[0] in "nvxb" and e[2] and e[2][-1][0] == "." and e[2][-1][1:] in names]
+
     def _member_stores(self, targets: tuple[Any, ...], pos: int, value: Any = None) -> None:
         """Note stores into attributes that facts speak of."""
-        for target in targets:
-            chain = target[1]
-            if target[0] != "s" or chain[0] not in ("n", "v", "x", "b") or not chain[2] or chain[2][-1][0] != ".":
-                continue
+        for chain in self._into_members(targets):
             name = chain[2][-1][1:]
-            if name in self.world.members.names:
-                own = chain[0] in ("n", "v") and chain[1] in ("self", "cls") and len(chain[2]) == 1
-                owner = ".".join([self.module, *self.names[:-1]]) if own and len(self.names) > 1 else ""
-                stored: tuple[Any, ...] = value if value is not None else ("!",)
-                if stored[0] in ("same", "named"):
-                    stored = (stored[0],) if stored[1:] == (name,) else ("?",)
-                self.unit.stores.append(MemberStore(name, owner, stored, pos))
+            own = chain[0] in ("n", "v") and chain[1] in ("self", "cls") and len(chain[2]) == 1
+            owner = ".".join([self.module, *self.names[:-1]]) if own and len(self.names) > 1 else ""
+            stored: tuple[Any, ...] = value if value is not None else ("!",)
+            if stored[0] in ("same", "named"):
+                stored = (stored[0],) if stored[1:] == (name,) else ("?",)
+            self.unit.stores.append(MemberStore(name, owner, stored, pos))
 
     # -- entries of tables ---------------------------------------------------------------------
 
@@ -612,12 +614,15 @@ class Walker:
 
     def _tables(self, s: Stmt) -> list[str]:
         """The names of what an assignment stores into, as rules write them."""
+        assert self.entries is not None
         found = []
         for target in s[3]:
             if target[0] != "s":
+                if target[1] not in self.entries.ends and (target[0] == "v" or not (self.names or s[5] == "+")):
+                    continue  # no table has the name
                 own = ".".join([self.module, *self.names, target[1]])
                 there = self.table_of(("n", target[1], ())) if target[0] == "n" and (self.names or s[5] == "+") else own
-                found.append(there if self.entries is not None and there in self.entries.tables else own)
+                found.append(there if there in self.entries.tables else own)
             elif s[5] == "+" and target[1][0] in ("n", "v", "b"):
                 found.append(self.table_of(target[1]))
         return found

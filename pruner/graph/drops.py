@@ -19,6 +19,7 @@ class Drops:
         self.modules = modules  # module → rule id
         self.symbols = symbols  # (module, name) → rule id
         self.entries = entries or {}  # canonical table or registering function → key pattern → rule id
+        self.entry_ends = frozenset(table.rpartition(".")[2] for table in self.entries)  # the last names of those
         self.kept_entries = kept_entries or {}
         self.members = members or {}  # module → "Class.member" → rule id
         self.entries_met: set[str] = set()  # rules whose entry was found

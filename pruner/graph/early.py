@@ -163,15 +163,16 @@ def _called(part: Any, inside: bool) -> set[Called]:
     """Chains that are called, without the call itself; ``inside`` functions the bodies of inner ones count."""
     found: set[Called] = set()
     stack: list[Any] = [part] if part else []
-    pop = stack.pop
+    pop, push = stack.pop, stack.append
     while stack:
         item = pop()
         tag = item[0]
         if tag.__class__ is str:
             size = len(item)
-            if size == 2 and tag == "c" and item[1].__class__ is not tuple:
-                continue  # a constant calls nothing; `f(c=g())` has a pair that begins as one
-            if size == 3:
+            if size == 2:
+                if item[1].__class__ is not tuple:
+                    continue  # a constant calls nothing; `f(c=g())` has a pair that begins as one
+            elif size == 3:
                 if tag in _CHAINS and item[2].__class__ is tuple:
                     for path in _before_calls(item[2]) if item[2] else ():
                         found.add((tag, item[1] if item[1].__class__ is str else "", path))
@@ -186,7 +187,9 @@ def _called(part: Any, inside: bool) -> set[Called]:
                 if tag == "def" and not inside:
                     stack += [inner for inner in (item[4], item[5]) if inner]
                     continue
-        stack += [inner for inner in item if inner.__class__ is tuple and inner]
+        for inner in item:
+            if inner.__class__ is tuple and inner:
+                push(inner)
     return found
 
 

@@ -46,6 +46,7 @@ class Held:
         self._walkers: dict[str, str] = {}  # modules that walk a package which nobody here knows, and the definition
         self.named_packages: set[tuple[str, str]] = set()  # packages that code names in a text or holds, and the module
         self._walked: set[tuple[str, str]] = set()
+        self._mentions: dict[tuple[str, str], bool] = {}  # module and name -> does its text have the name?
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
 
     # -- what a held module may be asked for -------------------------------------------------------
@@ -75,8 +76,9 @@ class Held:
 
         Definitions alone: an import that only this would keep is one that nobody uses.
         """
+        homes = {node.partition(":")[0] for node in self._finders}
         for module, state in self.marker.out.states.items() if self._finders else ():
-            if state.executed:
+            if state.executed and (module in homes or self._loads_one(module, homes)):
                 for node, pos in self._finders.items():
                     if (module, node) not in self._near and self.uses(module, node):
                         self._near.add((module, node))
@@ -102,8 +104,17 @@ class Held:
         state = self.marker.out.states[module]
         if module == home:
             return True
-        loaded = home in state.eager or home in self.marker.loaded_in(module)
-        return loaded and bool(name) and mentions(state.summary.body, name)
+        if not name or not self._loads_one(module, {home}):
+            return False
+        known = self._mentions.get((module, name))
+        if known is None:
+            known = self._mentions[module, name] = mentions(state.summary.body, name)
+        return known
+
+    def _loads_one(self, module: str, homes: set[str]) -> bool:
+        """Does the module import one of these, or a function of it?"""
+        eager, lazy = self.marker.out.states[module].eager, self.marker.loaded_in(module)
+        return not (homes.isdisjoint(eager) and homes.isdisjoint(lazy))
 
     def _part(self, node: str) -> Any:
         """The statements that bind the name of a node of the graph; the whole body for the module's own node."""

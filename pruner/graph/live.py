@@ -124,6 +124,7 @@ class Marker:
         self._done: dict[str, set[Expr]] = {}
         self._settled: set[tuple[str, str, str]] = set()  # see _chain
         self._settled_at = 0
+        self._looked: dict[tuple[str, str], int] = {}  # see _changed
         self._gone_steps = {f".{name.rpartition('.')[2]}" for name in world.gone}
         self._lost: set[tuple[str, str]] = set()
         self._unbound: set[tuple[str, str]] = set()  # all that were ever among them
@@ -1026,6 +1027,12 @@ class Marker:
 
     # -- refinements at the fixed point -------------------------------------------------------
 
+    def _changed(self, look: str, module: str, state: ModuleState) -> bool:
+        """Has the module changed since a refinement looked at it last? It looks at it now."""
+        changed = self._looked.get((look, module)) != state.changes
+        self._looked[look, module] = state.changes
+        return changed
+
     def _keep_cycles(self) -> bool:
         """Imports that nobody reads but that order an import cycle stay (their order is their effect)."""
         grown = False
@@ -1064,7 +1071,7 @@ class Marker:
         """A variable that is bound in a ``try`` or a loop, which stays: its other assignments stay as well."""
         changed = False
         for module, state in list(self.out.states.items()):
-            for items in state.names.values() if state.executed else ():
+            for items in state.names.values() if state.executed and self._changed("bound", module, state) else ():
                 if len(items) > 1 and any(i.live and i.kind == "value" for i in items):
                     for item in items:
                         if item.kind == "value" and not item.live and not item.dropped:
@@ -1167,7 +1174,7 @@ class Marker:
         """Of an import that must run the first aliases stay that load what it must load."""
         changed = False
         for module, state in list(self.out.states.items()):
-            if not state.executed:
+            if not state.executed or not self._changed("required", module, state):
                 continue
             for pos in state.required:
                 aliases = [i for i in state.items if i.stmt[1] == pos and i.kind in ("import", "star")]
@@ -1266,8 +1273,8 @@ class Marker:
         one that nobody uses, which checkers report and upstream did not have.
         """
         changed = False
-        for state in list(self.out.states.values()):
-            if not state.executed:
+        for module, state in list(self.out.states.items()):
+            if not state.executed or not self._changed("overwritten", module, state):
                 continue
             positions: set[int] = set()
             for name, items in state.names.items():

@@ -437,7 +437,7 @@ def entries_of(walker: Walker, world: ProgramWorld, drops: Drops) -> Entries | N
             found = symbol.module, value[1], value[2]  # KINDS = tables.KINDS
         return "", []
 
-    return Entries(drops.entries, drops.entry, walker.table_of, source)
+    return Entries(drops.entries, drops.entry, walker.table_of, source, drops.entry_ends)
 
 
 def _registrations(world: ProgramWorld, module: str, e: Expr) -> list[tuple[str, str]]:

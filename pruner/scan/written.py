@@ -44,6 +44,8 @@ _LOOKING = frozenset(
     "get_type_hints get_annotations ChainMap MappingProxyType SimpleNamespace filter enumerate zip any all min max format".split()
 )  # fmt: skip
 _OWN = frozenset(["globals", "vars", "locals"])
+_CHAINS = frozenset("nvxb")
+_TAGS = _CHAINS | {"s", "=", "k", "o", "import", "from"}  # of what may store
 _INSTANCE = ("self", "cls")
 _SELF = ("self", ())
 ANY, HOME = ("*", ()), ("", ())
@@ -82,34 +84,40 @@ def looks(lowered: bytes) -> bool:
 def read(body: Any) -> Written:
     """The stores of a lowered module."""
     out = Written()
-    stack: list[tuple[Any, Place]] = [(body, out.place)]
+    stack: list[tuple[Any, Place]] = [(body, out.place)] if body else []
     computed = False
     while stack:
         item, place = stack.pop()
-        if item.__class__ is not tuple or not item:
-            continue
-        tag = item[0]
-        if len(item) > 2 and tag.__class__ is str and item[1].__class__ is int:
-            place = (item[1], *place[1:])
-            if tag in ("def", "class"):
-                place = (item[1], item[3], place[2] or item[3])
-        out.place = place
-        if tag == "s" and len(item) == 2 and item[1].__class__ is tuple:
-            computed |= _target(item[1], out)
-        elif tag == "=" and len(item) > 5 and item[5] == "+" and item[4][2:] == ("+=",):
-            _texts(item[4][1][1:], None, out)  # d = vars(flags); d |= {"A": True}
-        elif tag == "k" and len(item) == 4:
-            computed |= _call(item[1], item[2], item[3], out)
-        elif tag in ("n", "v", "x", "b") and len(item) == 3 and item[2].__class__ is tuple:
-            if item[2]:
-                _chain(item, out)
-        elif tag in ("import", "from"):
-            continue
-        elif tag == "=" and len(item) > 5 and item[4] == ("n", "setattr", ()):
-            out.vague.add(place)  # put = setattr
-        elif tag == "o" and len(item) == 2 and item[1][1:] == (("n", "__name__", ()),):
-            out.mirror = True  # sys.modules[__name__].__dict__["A"] = True
-        stack += [(part, place) for part in item if part.__class__ is tuple]
+        tag, size = item[0], len(item)
+        if tag.__class__ is str:
+            if size == 2 and item[1].__class__ is str:
+                continue  # a text or a target: a third of all
+            if size > 2 and item[1].__class__ is int:
+                place = (item[1], *place[1:])
+                if tag in ("def", "class"):
+                    place = (item[1], item[3], place[2] or item[3])
+            if tag in _TAGS:
+                out.place = place
+                if tag == "s" and size == 2 and item[1].__class__ is tuple:
+                    computed |= _target(item[1], out)
+                elif tag == "=" and size > 5 and item[5] == "+" and item[4][2:] == ("+=",):
+                    _texts(item[4][1][1:], None, out)  # d = vars(flags); d |= {"A": True}
+                elif tag == "k" and size == 4:
+                    computed |= _call(item[1], item[2], item[3], out)
+                elif tag in _CHAINS and size == 3 and item[2].__class__ is tuple:
+                    if item[2]:
+                        _chain(item, out)
+                    if tag != "x":
+                        continue
+                elif tag in ("import", "from"):
+                    continue
+                elif tag == "=" and size > 5 and item[4] == ("n", "setattr", ()):
+                    out.vague.add(place)  # put = setattr
+                elif tag == "o" and size == 2 and item[1][1:] == (("n", "__name__", ()),):
+                    out.mirror = True  # sys.modules[__name__].__dict__["A"] = True
+        for part in item:
+            if part.__class__ is tuple and part:
+                stack.append((part, place))
     if computed and out.mirror:
         out.own.add((1, "?", ""))  # g = globals(); g[name] = value
     if computed:
