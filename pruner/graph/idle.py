@@ -9,17 +9,15 @@ Blind to the order in which modules are loaded, but in a cycle.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from pruner.graph.cycles import lead, upwards
 from pruner.graph.module import ModuleState, alias_of
 from pruner.model.ir import line_of
 
 if TYPE_CHECKING:
-    import networkx as nx
-
     from pruner.graph.live import Marker
 
 
@@ -39,10 +37,8 @@ class Loading:
             if state.executed:
                 known = marker.staying.get(module)
                 stays = self._stays(module, state)
-                if known is None or known[2] is not stays:
-                    self.graph.add_node(module)
-                    self.graph.remove_edges_from([*self.graph.out_edges(module)])
-                    self.graph.add_edges_from((module, name) for name in stays)
+                if known is None or known[3] is not stays:
+                    lead(self.graph, module, stays)
 
     def _stays(self, module: str, state: ModuleState) -> list[str]:
         """What importing a module surely loads by itself. Worked out again when more of its imports stay."""
@@ -123,30 +119,6 @@ class Loading:
                 found = found or bool(state.effects)
                 pending += state.eager
         return seen if found else set()
-
-
-def upwards(graph: nx.DiGraph[str]) -> Iterator[tuple[int, set[str], Iterable[int]]]:
-    """The cycles of a graph, by number, with their members and the cycles that each leads to, which come before it.
-
-    As ``condensation`` and ``topological_sort`` of networkx give them, in a third of the time.
-    """
-    import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
-
-    members: list[set[str]] = list(nx.strongly_connected_components(graph))
-    numbers = {name: number for number, names in enumerate(members) for name in names}
-    below: list[dict[int, None]] = [{} for _ in members]
-    for name, following in graph.adjacency():
-        number = numbers[name]
-        below[number].update((numbers[other], None) for other in following if numbers[other] != number)
-    above = Counter(other for row in below for other in row)
-    order = [number for number in range(len(members)) if not above[number]]
-    for number in order:  # grows
-        for other in below[number]:
-            above[other] -= 1
-            if not above[other]:
-                order.append(other)
-    for number in reversed(order):
-        yield number, members[number], below[number]
 
 
 @cache

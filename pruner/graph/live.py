@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from pruner.fold.forms import Refused
 from pruner.fold.residual import Decision, Unit, Walker
 from pruner.graph import dynamic, evaluated
+from pruner.graph.cycles import Graph, components, lead
 from pruner.graph.drops import Drops
 from pruner.graph.early import ImportTime
 from pruner.graph.effects import MODULE_HOOKS, STDLIB, abstract, decorated, derives, foreign_base, protocol_members
@@ -133,15 +134,13 @@ class Marker:
         self.idle: list[tuple[str, str, Stmt, int, bool]] = []  # imports in functions that nobody reads: may go
         self.member_check = MemberCheck(self)
         self._targets: dict[tuple[str, int, int], list[str]] = {}
-        import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
-
-        self._imports = nx.DiGraph()  # what module bodies import, parents included
+        self._imports: Graph = {}  # what module bodies import, parents included
         self._eager: dict[str, list[str]] = {}  # what of it is in the graph
         self._read: dict[str, set[str]] = {}  # module -> names that it reads, unfolded
         self.staying: dict[str, tuple[int, int, object, list[str]]] = {}  # of graph.idle
-        self.leading = nx.DiGraph()  # of graph.order: what modules import, parents included
+        self.leading: Graph = {}  # of graph.order: what modules import, parents included
         self.led: dict[str, tuple[str, ...]] = {}  # module -> what of it is in there
-        self.loading = nx.DiGraph()  # of graph.idle: what the imports that stay load
+        self.loading: Graph = {}  # of graph.idle: what the imports that stay load
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
         self._any_listed = False  # it lists those of a class that is not known
@@ -1041,14 +1040,13 @@ class Marker:
             if state.executed and self._eager.get(module) is not state.eager:
                 self._eager[module] = state.eager
                 # Importing a.b runs a first: the parents are part of the cycle.
-                self._imports.add_edges_from((module, p) for target in state.eager for p in parents(target))
+                own = self._imports.get(module, {})
+                lead(self._imports, module, (*own, *(p for target in state.eager for p in parents(target))))
                 grown = True
         if not grown:
             return False
-        import networkx as nx
-
         group: dict[str, int] = {}
-        for index, component in enumerate(nx.strongly_connected_components(self._imports)):
+        for index, component in enumerate(components(self._imports)):
             if len(component) > 1:
                 group.update(dict.fromkeys(component, index))
         changed = False

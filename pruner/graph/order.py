@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pruner.graph.idle import parents, upwards
+from pruner.graph.cycles import components, lead, reached, upwards
+from pruner.graph.idle import parents
 from pruner.graph.module import alias_of
 from pruner.model.ir import line_of
 
@@ -36,20 +37,18 @@ class Orders:
     """Which import cycles each module leads to."""
 
     def __init__(self, marker: Marker) -> None:
-        import networkx as nx  # here: a run on what is known marks nothing, and it takes a quarter of a second
-
         self.marker = marker
         self.graph = marker.leading  # of the last turn; of modules that are gone as well: they load what stays
         for module, state in list(marker.out.states.items()):
             eager = tuple(state.eager)
             if marker.led.get(module) != eager and not marker.drops.module(module):
                 marker.led[module] = eager
-                self.graph.add_node(module)  # of "p.c" that is not there, out_edges would look for "p", "." and "c"
-                self.graph.remove_edges_from([*self.graph.out_edges(module)])
-                self.graph.add_edges_from((module, p) for target in state.eager for p in parents(target))
-        running = [module for module, state in marker.out.states.items() if state.executed and module in self.graph]
+                lead(self.graph, module, (p for target in state.eager for p in parents(target)))
+        states = marker.out.states.items()
+        running = {module: self.graph[module] for module, state in states if state.executed and module in self.graph}
+        running = {module: {n: None for n in following if n in running} for module, following in running.items()}
         self.cycle: dict[str, int] = {}  # of modules that run
-        for index, members in enumerate(nx.strongly_connected_components(self.graph.subgraph(running))):
+        for index, members in enumerate(components(running)):
             if len(members) > 1:
                 self.cycle.update(dict.fromkeys(members, index))
         self.leads: dict[str, Cycles] = {}
@@ -117,13 +116,11 @@ class Orders:
 
     def _around(self, module: str) -> Cycles:
         """Cycles that packages around the module have loaded before it, whoever asks for it."""
-        import networkx as nx
-
         found = _NONE
         for package in parents(module)[:-1]:
             if package in self.graph and self.leads[package]:
                 if package not in self._below:
-                    self._below[package] = nx.descendants(self.graph, package)
+                    self._below[package] = reached(self.graph, package)
                 if module not in self._below[package]:
                     found |= self.leads[package]
         return found
