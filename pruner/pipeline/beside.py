@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from pruner.verify.workers import die_with
+from pruner.pipeline.ahead import step_back
 
 T = TypeVar("T")
 
@@ -21,10 +21,11 @@ def _work() -> Any:
 
 
 @contextmanager
-def beside(jobs: int, work: Callable[[], T]) -> Iterator[Callable[[], T]]:
+def beside(jobs: int, work: Callable[[], T], back: int = 0) -> Iterator[Callable[[], T]]:
     """Start ``work`` in a process of its own when there is more than one job; the yielded call gives its answer.
 
-    With one job the work is done when it is asked for. Raises what ``work`` raises.
+    With one job the work is done when it is asked for. ``back``: steps of priority below the run's own, for what is asked for
+    at the end only. Raises what ``work`` raises.
     """
     if jobs < 2:
         yield work
@@ -32,7 +33,7 @@ def beside(jobs: int, work: Callable[[], T]) -> Iterator[Callable[[], T]]:
     _SHARED["work"] = work
     try:
         context = multiprocessing.get_context("fork")
-        pool = ProcessPoolExecutor(1, context, initializer=die_with, initargs=(os.getpid(),))
+        pool = ProcessPoolExecutor(1, context, initializer=step_back, initargs=(os.getpid(), back))
         future = pool.submit(_work)
         try:
             yield future.result

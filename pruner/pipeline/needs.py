@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from pruner.model import Outcome, Snapshot
+from pruner.pipeline.ahead import Ahead
 
 # Distribution → import names, where one is not the other.
 _IMPORTS: dict[str, tuple[str, ...]] = {
@@ -73,21 +75,45 @@ def imports_of(requirement: str) -> tuple[str, ...]:
     return _IMPORTS.get(name, (name.replace("-", "_"),))
 
 
+Near = dict[str, list[str]]  # path of a file of upstream -> the names that it may import or quote
+
+
+def look_ahead(requirements: Iterable[str], snapshot: Snapshot, ahead: Ahead) -> Callable[[], Near]:
+    """Have upstream looked through for what the requirements are imported as; the call gives what is known by then."""
+    return ahead.spread(_look, snapshot.root, snapshot.batches(".py"), frozenset(_names(requirements)))
+
+
+def _look(root: Path, paths: tuple[str, ...], names: frozenset[str]) -> Near:
+    near = _Near(names)
+    return {path: near.to((root / path).read_bytes()) for path in paths} if names else {}
+
+
+def _names(requirements: Iterable[str]) -> set[str]:
+    return {name for requirement in requirements for name in imports_of(requirement) if name}
+
+
 def sort_out(
-    requirements: Iterable[str], snapshot: Snapshot, outcome: Outcome
+    requirements: Iterable[str], snapshot: Snapshot, outcome: Outcome, known: Near | None = None
 ) -> tuple[list[str], tuple[Dropped, ...]]:
-    """(requirements that stay, those that go)."""
-    asked = list(requirements)
-    open_names = {name for requirement in asked for name in imports_of(requirement) if name}
+    """(requirements that stay, those that go). ``known``: what :func:`look_ahead` gave for the same requirements."""
+    asked, known = list(requirements), known or {}
+    open_names = _names(asked)
     near = _Near(open_names)
     for path, data in _kept(snapshot, outcome) if open_names else ():
-        for name in [name for name in near.to(data) if name in open_names and _named(name, path, data)]:
-            open_names.discard(name)
+        hits = known.get(path) if data is None else None
+        if hits is None:
+            hits = near.to(snapshot.read(path) if data is None else data)
+        for name in hits:
+            if name in open_names and _named(name, path, snapshot.read(path) if data is None else data):
+                open_names.discard(name)
     users: dict[str, list[str]] = {name: [] for name in open_names}
     near = _Near(open_names)
-    for path, data in _gone(snapshot, outcome) if open_names else ():
-        if named := [name for name in near.to(data) if _named(name, path, data)]:
-            imported = _imported(data)
+    for path in _gone(snapshot, outcome) if open_names else ():
+        hits = known.get(path)
+        if hits is None:
+            hits = near.to(snapshot.read(path))
+        if named := [name for name in hits if name in open_names and _named(name, path, snapshot.read(path))]:
+            imported = _imported(snapshot.read(path))
             for name in named:
                 if name.partition(".")[0] in imported:
                     users[name].append(path)
@@ -103,19 +129,20 @@ def sort_out(
     return stay, tuple(go)
 
 
-def _kept(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
+def _kept(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes | None]]:
+    """Files that stay, with the text of those that were edited."""
     for file in snapshot.files:
         if file.path.endswith(".py") and not file.link:
             data = outcome.files.get(file.path, b"")
             if data is not None:
-                yield file.path, data or snapshot.read(file.path)
+                yield file.path, data or None
 
 
-def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[tuple[str, bytes]]:
-    """Upstream's text of what was removed or edited."""
+def _gone(snapshot: Snapshot, outcome: Outcome) -> Iterator[str]:
+    """What was removed or edited."""
     for file in snapshot.files:
         if file.path.endswith(".py") and not file.link and file.path in outcome.files:
-            yield file.path, snapshot.read(file.path)
+            yield file.path
 
 
 _WORD = re.compile(rb"\w+")

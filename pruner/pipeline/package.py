@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from email.message import Message
 from email.parser import Parser
 
 from pruner.model import Outcome, Snapshot
+from pruner.pipeline import needs
+from pruner.pipeline.ahead import Ahead
 from pruner.pipeline.launch import launch_kit
-from pruner.pipeline.needs import Dropped, sort_out
+from pruner.pipeline.needs import Dropped, Near
 
 _DROPPED_EXTRAS = frozenset({"diffusion", "test", "all", "dev"})
 
@@ -18,15 +22,37 @@ rules and the kept line ranges of every file. The licence of the upstream projec
 """
 
 
-def packaging(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, bytes], tuple[Dropped, ...]]:
-    """Extra files for a wheel's tree, and the dependencies that went; nothing for trees without ``*.dist-info/METADATA``."""
+def _header(snapshot: Snapshot) -> tuple[str, Message] | None:
+    """The path of a wheel's metadata, and what they say."""
     metadata = next((f.path for f in snapshot.files if f.path.endswith(".dist-info/METADATA")), None)
     if metadata is None:
+        return None
+    return metadata, Parser().parsestr(snapshot.read(metadata).decode("utf-8", "replace"))
+
+
+def _plain(header: Message) -> list[str]:
+    return [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r]
+
+
+def look_ahead(snapshot: Snapshot, ahead: Ahead) -> Callable[[], Near]:
+    """See :func:`pruner.pipeline.needs.look_ahead`."""
+    found = _header(snapshot)
+    return needs.look_ahead(_plain(found[1]), snapshot, ahead) if found is not None else dict
+
+
+def packaging(
+    snapshot: Snapshot, outcome: Outcome, near: Near | None = None
+) -> tuple[dict[str, bytes], tuple[Dropped, ...]]:
+    """Extra files for a wheel's tree, and the dependencies that went; nothing for trees without ``*.dist-info/METADATA``.
+
+    ``near``: what :func:`look_ahead` gave.
+    """
+    found = _header(snapshot)
+    if found is None:
         return {}, ()
-    header = Parser().parsestr(snapshot.read(metadata).decode("utf-8", "replace"))
+    metadata, header = found
     name, version = header["Name"], header["Version"]
-    plain = [r for r in header.get_all("Requires-Dist", []) if "extra ==" not in r]
-    needed, dropped = sort_out(plain, snapshot, outcome)
+    needed, dropped = needs.sort_out(_plain(header), snapshot, outcome, near)
     scripts = _scripts(snapshot, metadata.rpartition("/")[0])
     licence = next((f.path for f in snapshot.files if f.path.endswith("/licenses/LICENSE")), None)
     text = _pyproject(name, version, header["Requires-Python"] or ">=3.10", needed, _extras(header), scripts)
@@ -39,9 +65,9 @@ def packaging(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, bytes], t
     return more | {"pyproject.toml": text.encode(), "NOTICE": notice.encode()}, dropped
 
 
-def _extras(header: object) -> dict[str, list[str]]:
+def _extras(header: Message) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for requirement in header.get_all("Requires-Dist", []):  # type: ignore[attr-defined]
+    for requirement in header.get_all("Requires-Dist", []):
         match = re.search(r"""extra == ["']([^"']+)["']""", requirement)
         if match is None or match.group(1) in _DROPPED_EXTRAS:
             continue

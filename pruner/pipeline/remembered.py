@@ -15,7 +15,7 @@ from pruner.pipeline.admitted import without_rejected
 from pruner.pipeline.asked import answers
 from pruner.pipeline.capability import capabilities as capable
 from pruner.pipeline.capability import catalogues
-from pruner.pipeline.needs import Dropped
+from pruner.pipeline.needs import Dropped, Near
 from pruner.pipeline.package import packaging
 from pruner.policy import load
 from pruner.verify import capabilities
@@ -51,8 +51,9 @@ def told(
     rules: Sequence[Path],
     below: str,
     facts: Path | None,
+    near: Near | None = None,
 ) -> Told:
-    """What the tables of both trees tell. ``ready``: what a verifier has read of upstream already.
+    """What the tables of both trees tell. ``ready``: what a verifier has read of upstream already; ``near``: see :func:`packaging`.
 
     Nothing is remembered here: where a fact is rejected afterwards, the answer is not the run's.
     """
@@ -65,7 +66,7 @@ def told(
         admitted = without_rejected(policy, outcome)
         asked = answers(admitted, outcome, below.rpartition("/")[0], trees)
         text, findings = guard.render(policy, asked), asked.findings
-    return Told(able, text, packaging(snapshot, outcome), findings)
+    return Told(able, text, packaging(snapshot, outcome, near), findings)
 
 
 def answer(snapshot: Snapshot, policy: Policy, below: str, store: Path | None, make: Callable[[], Told]) -> Told:

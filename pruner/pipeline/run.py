@@ -26,7 +26,9 @@ from pruner.pipeline.engine import specialise
 from pruner.pipeline.judging import Judging
 from pruner.pipeline.load import module_paths
 from pruner.pipeline.matrix import read_matrix
+from pruner.pipeline.needs import Near
 from pruner.pipeline.overlay import Overlay, judge, patched, put_on, read_overlay
+from pruner.pipeline.package import look_ahead
 from pruner.pipeline.readme import readme
 from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
@@ -35,6 +37,7 @@ from pruner.verify.discard import count_ahead, take_counts
 from pruner.verify.rules import read_ahead
 
 Progress = Callable[[str, float], None]
+_BACK = 10  # steps of priority: what is looked up is for the reports alone
 _LookedUp = tuple[dict[str, bytes], list[tuple[str, str]]]  # files of the reports; what the page unpacks of each source
 
 
@@ -191,7 +194,7 @@ def _analysed(
         def work() -> _LookedUp:
             return remembered.looked_up(snapshot, policy, outcome, store, seen), report.packed(snapshot, outcome)
 
-        return stack.enter_context(beside(jobs, work))
+        return stack.enter_context(beside(jobs, work, _BACK))
 
     def answer(make: Callable[[], remembered.Told]) -> Callable[[], remembered.Told]:
         return lambda: remembered.answer(snapshot, policy, below, store if facts is None else None, make)
@@ -205,11 +208,13 @@ def _analysed(
     tables: list[Callable[[], remembered.Told]] = []
     lookups: list[Callable[[], _LookedUp]] = []
     counts: list[Callable[[], None]] = []
+    near: list[Callable[[], Near]] = []
 
     def staged(stage: str, share: float) -> None:
         if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
             look.append(inventory.look_ahead(snapshot, policy, ahead))
             counts.append(_count_ahead(snapshot, policy, ahead))
+            near.append(look_ahead(snapshot, ahead))
         if stage == "rewrite":
             judging.rest()
         progress(stage, share)
@@ -218,7 +223,8 @@ def _analysed(
         judging.read()
         while counts:
             counts.pop()()
-        apart = judging.beside(remembered.told, snapshot, policy, remembered.asked_of(outcome), *asked)
+        given = (snapshot, policy, remembered.asked_of(outcome), *asked, near.pop()() if near else {})
+        apart = judging.beside(remembered.told, *given)
         tables.append(apart or stack.enter_context(beside(options.jobs, lambda: told(outcome))))
         # Judging the facts takes nothing out of the trees: it rejects facts, and then another outcome is made.
         lookups.append(look_up(outcome, look.pop()() if look else {}))
