@@ -125,7 +125,8 @@ def _specialise(
     matched: set[str] = set()
     drops = drops_of(policy, loader.table, matched)
     loader.excluded = set(drops.modules)
-    loader.foresee(_spoken_of(policy, loader.table))
+    # From the last one: this process begins with the first, and would wait for a file that a worker has begun.
+    loader.foresee(reversed(_spoken_of(policy, loader.table)))
     progress("link", 0.05)
     poisoned: set[tuple[str, str]] = set()
     places: dict[str, Place] = {}

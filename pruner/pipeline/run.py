@@ -210,14 +210,22 @@ def _analysed(
     counts: list[Callable[[], None]] = []
     near: list[Callable[[], Near]] = []
 
+    begun: list[bool] = []
+
     def staged(stage: str, share: float) -> None:
-        if stage == "mark" and not look:  # the files are lowered by then, and what is left of marking is one thread's
-            look.append(inventory.look_ahead(snapshot, policy, ahead))
-            counts.append(_count_ahead(snapshot, policy, ahead))
-            near.append(look_ahead(snapshot, ahead))
         if stage == "rewrite":
             judging.rest()
         progress(stage, share)
+
+    def rested(modules: list[str]) -> None:
+        judging.rested(modules)
+        if (
+            not begun
+        ):  # the files are lowered, and what is left of marking is one thread's: before, these would hold up both
+            begun.append(True)
+            look.append(inventory.look_ahead(snapshot, policy, ahead))
+            counts.append(_count_ahead(snapshot, policy, ahead))
+            near.append(look_ahead(snapshot, ahead))
 
     def made(outcome: Outcome) -> None:
         judging.read()
@@ -232,7 +240,7 @@ def _analysed(
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)
     outcome = specialise(
-        snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, judging.rested, judging.settled
+        snapshot, policy, options.jobs, staged, (package, name), forms, ahead, made, rested, judging.settled
     )
     if store is not None:
         judging.meanwhile(lambda: cache.store(store, key, outcome))
