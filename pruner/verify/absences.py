@@ -18,7 +18,7 @@ from pruner.verify.guards import guarded, is_guard
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import Licence
 from pruner.verify.names import FUNCTIONS, module_names, resolver
-from pruner.verify.near import lines_of
+from pruner.verify.near import lines_of, near
 from pruner.verify.nodes import walk
 from pruner.verify.outside import KEEPING_NOTHING
 from pruner.verify.scopes import Scope, class_scope, function_scope
@@ -62,7 +62,7 @@ class Absences:
         self.result = FileResult(path)
         self.prefix = ""
         self._coded: frozenset[str] | None = None
-        self._mentioned: set[str] | None = None
+        self._mentioned: set[str] | None = None  # by upstream's file, whose bytes do not tell
         self._reads: set[str] | None = None
         self._probes: set[int] | None = None  # lines of imports in the body of a try
         self._stated: set[str] | None = None  # statements of the output that may put entries into tables
@@ -158,7 +158,7 @@ class Absences:
             outside = target.partition(".")[0] not in self.world.tree.tops
             if not self._typing(item):
                 self.result.lost.append((target, symbol, item.line))
-                if scope.kind == "module" and item.binds[0] not in self._read_upstream():
+                if scope.kind == "module" and not self._read_upstream(item.binds[0]):
                     self.result.unread.append((self.module, target, symbol, item.line))
                 if scope.kind != "function" and not dropped:
                     self.result.eager.append((self.module, target, symbol, item.line))
@@ -203,13 +203,17 @@ class Absences:
         rows = [r for r in names.imports if r.line == item.line and r.bound in item.binds] if names is not None else []
         return bool(rows) and all(row.typing for row in rows)
 
-    def _read_upstream(self) -> set[str]:
-        """Names that the upstream file mentions anywhere, ``__all__`` included."""
-        if self._mentioned is None:
-            self._mentioned = _identifiers(self.up.tree)
-            names = self.world.names(self.module)
-            self._mentioned |= (literal_all(names) or set()) if names is not None else set()
-        return self._mentioned
+    def _read_upstream(self, name: str) -> bool:
+        """Does the upstream file mention the name anywhere, ``__all__`` included?"""
+        names = self.world.names(self.module)
+        if names is not None and name in (literal_all(names) or ()):
+            return True
+        lines = lines_of(self.up.data, (name.encode(),))
+        if lines is None and self._mentioned is None:
+            self._mentioned = {node.id for node in walk(self.up.tree) if isinstance(node, ast.Name)}
+        if self._mentioned is not None:
+            return name in self._mentioned
+        return any(isinstance(node, ast.Name) and node.id == name for node in near(self.up.tree, lines))
 
     def _absent(self, item: Item, scope: Scope, other: Scope, rest: list[Item]) -> bool:
         """May this upstream statement be missing although its name is still bound somewhere?"""
@@ -352,7 +356,3 @@ def _has_effects(body: Sequence[ast.stmt]) -> bool:
     return not all(
         isinstance(node, ast.Assign | ast.AnnAssign | ast.Pass | ast.Import | ast.ImportFrom) for node in body
     )
-
-
-def _identifiers(tree: ast.AST) -> set[str]:
-    return {node.id for node in walk(tree) if isinstance(node, ast.Name)}

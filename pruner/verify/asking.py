@@ -43,6 +43,7 @@ class Asking:
         self.keyed: set[ast.expr] = set()  # objects of which one item with a written key is read
         self.shadowed: set[str] = set()  # of eval and exec: variables of that name
         self.texts: list[str] = []
+        self._meant: Mapping[str, str] | None = None
         self.built: list[str] = []  # regular expressions of texts that are put together
 
     def quiet(self, node: ast.AST) -> None:
@@ -101,11 +102,11 @@ class Asking:
         elif tail in ("import_module", "__import__") and node.args:
             given = [k.value for k in node.keywords if k.arg == "package"] if tail == "import_module" else []
             given += node.args[1:2] if tail == "import_module" else []
-            known = {**self._own(), **self.fixed}  # NAME = "second", bound once
+            known = self.meant()
             package = regex(given[0], known) if given else ""
             self.result.loads.append((node.lineno, regex(node.args[0], known), package))
         elif tail in OF_PACKAGES and node.args:
-            text = regex(node.args[0], {**self._own(), **self.fixed}).replace("\\", "")
+            text = regex(node.args[0], self.meant()).replace("\\", "")
             self.result.named.append((node.lineno, text))
         elif tail in LISTS or (head == "vars" and node.args):
             base = chain_text(node.args[0]) if node.args else ""
@@ -187,10 +188,13 @@ class Asking:
         if base and base != "self":
             self.result.gets.append((node.lineno, base, ".*", False, "dir" if base == "cls" else "vars"))
 
-    def _own(self) -> dict[str, str]:
-        """What ``__name__`` and ``__package__`` mean in the file, as patterns."""
-        own = self.module if self.result.path.endswith("__init__.py") else self.module.rpartition(".")[0]
-        return {"__name__": re.escape(self.module), "__package__": re.escape(own)} if self.module else {}
+    def meant(self) -> Mapping[str, str]:
+        """What ``__name__``, ``__package__`` and variables that are bound once mean in the file, as patterns."""
+        if self._meant is None:
+            own = self.module if self.result.path.endswith("__init__.py") else self.module.rpartition(".")[0]
+            of_file = {"__name__": re.escape(self.module), "__package__": re.escape(own)} if self.module else {}
+            self._meant = {**of_file, **self.fixed}  # NAME = "second"
+        return self._meant
 
     def _module(self, pattern: str, line: int) -> None:
         """A text that is put together and may hold the name of a module."""
@@ -235,7 +239,7 @@ class Asking:
         text = regex(node)
         self.built.append(text)
         self._file(text, node.lineno)
-        self._module(regex(node, {**self._own(), **self.fixed}), node.lineno)
+        self._module(regex(node, self.meant()), node.lineno)
         bare = text.replace(".*", "").replace("\\", "")
         if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
             self.patterns.add(text)

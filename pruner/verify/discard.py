@@ -25,6 +25,7 @@ from pruner.verify.tree import parse_bytes
 _WORD = re.compile(r"\w")
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _LETTER = re.compile(rb"\w")
+_BLANK = bytes(byte if _LETTER.match(bytes([byte])) else 32 for byte in range(256))  # all but letters as blanks
 # How a line looks on which a string or a bracket begins a statement; others may look like that too: {"a": "b"}.
 _ALONE = re.compile(r"(?:.*[;:\r])?\s*(?:[rRuU]?[\"']|\()")
 _START = r"(?:^|(?<=_)|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))"
@@ -73,12 +74,25 @@ class Families:
                 self._hits.add(name)
         return found
 
+    def _learn(self, names: set[bytes]) -> None:
+        """Match names that nobody asked for yet: one search through all of them finds the few that something may name."""
+        near = names
+        if self._quick.pattern:
+            text = b"\n".join(names)
+            low = text.decode().lower()
+            near = set()
+            for found in self._quick.finditer(low):
+                end = low.find("\n", found.end())
+                near.add(text[low.rfind("\n", 0, found.start()) + 1 : end if end >= 0 else None])
+        self._known.update(dict.fromkeys(names.difference(near), ()))
+        for name in near:
+            self._of(name)
+
     def count(self, data: bytes, tree: ast.Module | None = None) -> Counter[tuple[str, int]]:
         """(identifier, line) occurrences in code and strings. ``tree``: of ``data``, where there is one already."""
         found: Counter[tuple[str, int]] = Counter()
-        names = set(_NAME.findall(data)) if self._parts is None else _around(data, self._parts)
-        for name in names.difference(self._known):  # `-` with the keys would walk all of them
-            self._of(name)
+        names = _names(data) if self._parts is None else _around(data, self._parts)
+        self._learn(names.difference(self._known))  # `-` with the keys would walk all of them
         wanted = names & self._hits
         if not wanted:
             return found
@@ -107,10 +121,15 @@ class Families:
 
     def totals(self, data: bytes) -> Counter[str]:
         """How often each identifier occurs."""
-        key = self._key, sha256(data).digest()
-        if (found := _COUNTED.get(key)) is None:
-            found = Counter()
-            for (name, _), count in self.count(data).items():
+        if _COUNTED and (known := _COUNTED.get((self._key, sha256(data).digest()))) is not None:
+            return known
+        return self.among(self.count(data))
+
+    def among(self, counted: Counter[tuple[str, int]]) -> Counter[str]:
+        """How often each identifier that one of these names occurs in a file, of which these and others were counted."""
+        found: Counter[str] = Counter()
+        for (name, _), count in counted.items():
+            if self._of(name.encode()):
                 found[name] += count
         return found
 
@@ -163,6 +182,13 @@ def _any(words: Iterable[str]) -> str:
     return "|".join(
         re.escape(head) + (f"(?:{_any(rest)})" if "" not in rest else "") for head, rest in sorted(heads.items())
     )
+
+
+def _names(data: bytes) -> set[bytes]:
+    """The identifiers, as :data:`_NAME` finds them: words, without the digits that they begin with."""
+    found = set(data.translate(_BLANK).split())
+    odd = {word for word in found if word[0] < 65}
+    return (found - odd) | ({word.lstrip(b"0123456789") for word in odd} - {b""})
 
 
 def _around(data: bytes, parts: Iterable[bytes]) -> set[bytes]:

@@ -147,18 +147,18 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         result.seconds[name] = result.seconds.get(name, 0.0) + now - clock
         clock = now
 
-    if "discard" in checks and path in state.up.files:
+    data = state.out.read(path) if kept else b""
+    ours = is_guard_file(path, state.up)
+    same = kept and not changed and path in state.up.files
+    if "discard" in checks and path in state.up.files and not same:
         result.before = state.spelt.totals(state.up.read(path))
         lap("discard")
     if not kept:
         return result
-    data = state.out.read(path)
-    ours = is_guard_file(path, state.up)
     module = module_of(path, state.up.python_root) or ""
     parsed = early = None
     surveyed = bool(checks & {"imports", "modules", "fold"})
     if surveyed:
-        same = not changed and path in state.up.files
         # An added file may be the module that this one was: then its imports mean something else.
         alike = same and state.out.modules.get(module) == state.up.modules.get(module) == path
         known = state.up.known(path) if same else None, state.world.known(module) if alike else None
@@ -193,6 +193,8 @@ def read_file(state: State, task: tuple[str, bool, bool]) -> Read:
         lap("guards")
     if "discard" in checks and not ours:
         result.after = state.families.count(data, parsed) if early is None else early.after
+        if same:
+            result.before = state.spelt.among(result.after)
         lap("discard")
     if result.looked:
         result.survey, result.after = None, Counter()

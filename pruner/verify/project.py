@@ -119,8 +119,11 @@ def _naming(names: set[str], files: Iterable[tuple[str, bytes]]) -> dict[str, st
     """Those of the names that a file imports, or hands to something that imports or looks for it -> the first such file."""
     found: dict[str, str] = {}
     left = {name.encode(): name for name in names}
+    seen: set[bytes] = set()  # most statements are those of another file too
     for path, data in files if left else ():
-        words = set(re.findall(rb"\w+", b",".join(row for shape in _STATEMENTS for row in shape.findall(data))))
+        rows = {row for shape in _STATEMENTS for row in shape.findall(data)} - seen
+        seen |= rows
+        words = set(re.findall(rb"\w+", b",".join(rows)))
         if any(word in data for word in _ASKING):
             words.update(_CALL.findall(data))
         for word in words & left.keys():

@@ -90,6 +90,8 @@ class Tokens:
     def _depth(self, pairs: Pairs) -> None:
         inside: tuple[set[int], set[int]] | None = None
         for i, j in pairs:
+            if self.up[i] == self.out[j]:
+                continue
             depth = _indent(self.out[j])
             if depth > _indent(self.up[i]):
                 bare = self.out[j].strip()

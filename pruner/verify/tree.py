@@ -46,6 +46,7 @@ class Tree:
 
     def __init__(self, root: Path, python_root: str = "") -> None:
         self.root = root
+        self._base = f"{root}/"
         self.python_root = python_root.strip("/")
         self.files: dict[str, str | None] = {}  # path -> link target as written, or None
         self.odd: dict[str, str] = {}  # what cannot be read as a file -> its link target, or ""
@@ -104,7 +105,10 @@ class Tree:
         """The bytes of one file, remembered. Raises OSError."""
         data = self._read.get(path)
         if data is None:
-            data = (self.root / path).read_bytes()
+            with open(
+                f"{self._base}{path}", "rb", buffering=0
+            ) as file:  # a Path takes as long as reading what it names
+                data = file.read()
             if len(data) <= REMEMBERED:
                 self._read[path] = data
         return data

@@ -10,7 +10,7 @@ import ast
 from pruner.verify.asking import Asking
 from pruner.verify.built import chain_text
 from pruner.verify.coded import RUN, asked_of
-from pruner.verify.names import FUNCTIONS, module_names
+from pruner.verify.names import FUNCTIONS, Collector, resolver
 from pruner.verify.nodes import children, walk
 from pruner.verify.rebinds import rebinding
 from pruner.verify.record import CALL, HARD, NAMED, SAME, UNSET, Survey
@@ -147,7 +147,7 @@ class Walker(Asking):
             self.result.protocols[node.name] = (asked[0], frozenset(asked[1]), bases)
         outer = self.methods
         self.methods = {item.name: item for item in node.body if isinstance(item, ast.FunctionDef)}
-        names = module_names(ast.Module(node.body, []), self.module, True)
+        names = Collector(resolver(self.module, True), deep=False).module(node.body)
         self.members.update(names.bindings)
         for name in self.facts & names.bindings.keys():
             method = all(
