@@ -52,7 +52,7 @@ class Absences:
         self.world = effects.world
         self.module = module
         self.up, self.out = upstream, output
-        sides = [lines_of(side.data, (b":=",), keywords=True) for side in (upstream, output)]
+        sides = [lines_of(side.data, (b":=",)) for side in (upstream, output)]
         walrus = None if None in sides else sorted({line for side in sides for line in side or ()})
         capture = b"nonlocal" in upstream.data or b"nonlocal" in output.data
         self.resolve = resolver(module, self.world.tree.is_package(module), walrus, capture)

@@ -9,7 +9,6 @@ rule names, or code that the folder itself finds dead.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
@@ -19,6 +18,7 @@ from pruner.verify.guards import GUARD
 from pruner.verify.items import Item, catches_import_error
 from pruner.verify.licence import enum_values
 from pruner.verify.names import Names, module_names
+from pruner.verify.near import holds, lines_of
 from pruner.verify.scopes import Scope
 from pruner.verify.shape import Definition, docstring, is_generator, reads, undocumented, without_docstring
 from pruner.verify.side import what
@@ -40,11 +40,11 @@ class Comparison(Absences):
         gone = {name for name in absent if self.world.live(self.module, name)}
         self.licence.gone = gone
         self._pair(scope, gone)
-        words = {word.decode() for word in re.findall(rb"\w+", self.out.data)} if gone else set()
-        mentioned = gone & words
+        mentioned = {name for name in gone if holds(self.out.data, name.encode())}
         if mentioned:
             # Reads of a removed module-level name that would fail, or find a builtin instead.
-            for name in sorted(mentioned & reads(self.out.tree, other, self._build)):
+            lines = lines_of(self.out.data, map(str.encode, mentioned))
+            for name in sorted(mentioned & reads(self.out.tree, other, self._build, lines)):
                 self._problem(0, 0, f"{name!r} is still read, but the module no longer binds it")
         self._suite(self.up.tree.body, self.out.tree.body, scope, other, "module")
         self.result.claims.extend(

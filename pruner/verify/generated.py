@@ -161,11 +161,10 @@ class Generated:
         found: dict[str, set[str]] = {}
         for name in map(str, ask.names):
             after = self._trees[1].entries(name) or {}
+            without, drops = _of_table(self.stated.without, name), _of_table(self.stated.drops, name)
             for key in self._trees[0].entries(name) or {}:
-                bare = {rule for rule, text in self.stated.without if _entry(text, name, key)}
-                taken = (
-                    {rule for rule, text in self.stated.drops if _entry(text, name, key)} if key not in after else set()
-                )
+                bare = {rule for rule, glob in without if fnmatchcase(key, glob)}
+                taken = {rule for rule, glob in drops if fnmatchcase(key, glob)} if key not in after else set()
                 taken |= self._of_enum(name, key) if key not in after else set()
                 if bare or taken:
                     found.setdefault(key, set()).update(bare | taken)
@@ -318,9 +317,11 @@ def _first(have: list[Any], want: list[Any]) -> str:
     return f"{'.'.join(row[0]) or row[1]} as {row[2:]!r}" if row is not None else f"{len(have)} questions"
 
 
-def _entry(text: str, table: str, key: str) -> bool:
-    head, bracket, glob = text.partition("[")
-    return bool(bracket) and head.replace(":", ".") == table and fnmatchcase(key, glob.rstrip("]").strip("\"'"))
+def _of_table(rows: Iterable[tuple[str, str]], table: str) -> list[tuple[str, str]]:
+    """Of (rule, target), those on entries of the table: the rule, and what the key must look like."""
+    parts = [(rule, *text.partition("[")) for rule, text in rows]
+    here = [(rule, glob) for rule, head, bracket, glob in parts if bracket and head.replace(":", ".") == table]
+    return [(rule, glob.rstrip("]").strip("\"'")) for rule, glob in here]
 
 
 def _takes(text: str, module: str, path: str) -> bool:

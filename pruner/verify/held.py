@@ -86,7 +86,7 @@ def _listed(above: list[ast.AST]) -> str:
 def _aliases(tree: ast.Module, data: bytes) -> tuple[set[str], set[str]]:
     """Spellings of ``sys.modules`` and of ``inspect.getmodule`` in a file."""
     table, finders = {"sys.modules"}, {"inspect.getmodule"}
-    for node in near(tree, lines_of(data, (b"import",), keywords=True)):
+    for node in near(tree, lines_of(data, (b"import",))):
         if isinstance(node, ast.Import):
             table |= {f"{a.asname}.modules" for a in node.names if a.name == "sys" and a.asname}
         elif isinstance(node, ast.ImportFrom) and node.module in ("sys", "inspect") and not node.level:

@@ -18,6 +18,7 @@ from typing import Any
 from pruner.model import Range
 from pruner.verify.guards import GUARD
 from pruner.verify.lexer import decode
+from pruner.verify.near import lines_of
 from pruner.verify.ruled import Ruled
 from pruner.verify.rules import Stated, is_named
 from pruner.verify.tokens import NOTICE
@@ -170,13 +171,17 @@ def _ranges(path: str, ranges: list[list[int]], before: bytes, after: bytes) -> 
                 yield f"gives {path} the line {number}, which it has not"
                 return
     # An edit joins lines, or writes one that upstream has not, where ranges end.
-    text = "\n".join(kept)
-    told = not text.isascii() or NOTICE.pattern in text.lower()  # a search that ignores case, for each line, is slow
-    written = int(not kept[-1])
-    if told or GUARD in text:
-        written += sum(GUARD in line or (told and bool(NOTICE.search(line))) for line in kept)
+    written = len(_written(after, kept)) + (not kept[-1])
     if not -MANY - len(ranges) <= len(kept) - total <= MANY + len(ranges) + written:
         yield f"gives {path} {total} lines, and it has {len(kept)}"
+
+
+def _written(data: bytes, kept: list[str]) -> set[int]:
+    """Which lines a run wrote: calls of its module, and the notice."""
+    guards, notices = lines_of(data, (GUARD.encode(),)), lines_of(data.lower(), (NOTICE.pattern.encode(),))
+    if guards is not None and notices is not None:
+        return {*guards, *notices}
+    return {number for number, line in enumerate(kept, 1) if GUARD in line or NOTICE.search(line)}
 
 
 def _unknown(lines: list[str], kept: list[str]) -> int:

@@ -239,7 +239,7 @@ def is_type_checking(test: ast.expr) -> bool:
 
 def module_names(tree: ast.Module, module: str, is_package: bool, data: bytes | None = None) -> Names:
     """The names of a whole module. ``data``: its text, if at hand, which says what functions need not be looked into."""
-    deep = None if data is None else lines_of(data, (b"import", b"global", b"nonlocal"), keywords=True)
+    deep = None if data is None else lines_of(data, (b"import", b"global", b"nonlocal"))
     return Collector(resolver(module, is_package, deep=deep), deep=True).module(tree.body)
 
 

@@ -1,7 +1,7 @@
 """Parts of a file that stand where its text holds a word: what cannot be elsewhere need not be looked for elsewhere.
 
-Bytes tell where a keyword stands, and a name as long as they are ASCII: other letters may be written for those of a name
-(NFKC). Where bytes do not tell, every part is near: less time is all that this module gives.
+Other letters may be written for the ASCII ones of a name, as those of full width (NFKC). Where the bytes do not tell what
+Python reads, every part is near: less time is all that this module gives.
 """
 
 from __future__ import annotations
@@ -10,17 +10,21 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
+from unicodedata import normalize
 
 from pruner.verify.nodes import SUITES, inner, walk
 
 Lines = Sequence[int] | None  # rising, the first line is 1; None: the text does not tell
+_ASCII = bytes(range(128))
+_LETTER = re.compile(rb"\w")
 _CODED = re.compile(rb"[^\n]*\n?[^\n]*coding[:=]")  # utf-7 writes any letter in another way
 
 
-def lines_of(data: bytes, words: Iterable[bytes], *, keywords: bool = False) -> Lines:
-    """The lines in which one of the words begins, as a part of another as well. ``keywords``: no word may be a name."""
-    # A lone \r ends a line as well.
-    if b"\r" in data or _CODED.match(data) or not (keywords or data.isascii()):
+def lines_of(data: bytes, words: Iterable[bytes]) -> Lines:
+    """The lines in which one of the words begins, as a part of another as well."""
+    words = set(words)
+    if not _plain(data) or not all(map(bytes.isascii, words)):
         return None
     found: set[int] = set()
     for word in words:
@@ -31,6 +35,34 @@ def lines_of(data: bytes, words: Iterable[bytes], *, keywords: bool = False) -> 
             end = data.find(b"\n", at)
             at = data.find(word, end) if end >= 0 else -1
     return sorted(found)
+
+
+@lru_cache(maxsize=16)  # one file is asked about many times before the next one is
+def _plain(data: bytes) -> bool:
+    """Do words of ASCII letters stand in the file as they are, in lines that end with ``\\n`` alone?"""
+    if b"\r" in data or _CODED.match(data):
+        return False
+    try:
+        return data.isascii() or not any(map(_letter, set(data.translate(None, _ASCII).decode())))
+    except UnicodeDecodeError:
+        return False
+
+
+@cache
+def _letter(char: str) -> bool:
+    """Is this, in a name, another way to write ASCII letters?"""
+    return f"a{char}".isidentifier() and any(part.isascii() for part in normalize("NFKC", char))
+
+
+def holds(data: bytes, word: bytes) -> bool:
+    """Is the word in the text, as a whole one?"""
+    at = data.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not _LETTER.match(data, end) and not (at and _LETTER.match(data, at - 1)):
+            return True
+        at = data.find(word, end)
+    return False
 
 
 def reached(lines: Lines, first: int, last: int) -> bool:

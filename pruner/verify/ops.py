@@ -42,7 +42,8 @@ class Ops:
 
     def run(self) -> str:
         """What was covered; the problems are in :attr:`problems`."""
-        before = self._registrations(self.up, [p for p in self.up.files if not self._by_rule(p)])
+        sources = [p for p in self.up.files if NATIVE.search(p) and not self._by_rule(p)]
+        before = self._registrations(self.up, sources)
         after = self._registrations(self.out, list(self.out.files))
         if before.keys() - after.keys():
             kept = (p for p in self.out.files if NATIVE.search(p) and not self.out.files[p])

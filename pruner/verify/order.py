@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from pruner.verify.names import Import
+from pruner.verify.names import Import, Names
 from pruner.verify.output import Output
 from pruner.verify.world import World
 
-Body = tuple[list[Import], dict[str, int]]  # what a module imports; where it first binds a name, no line: always
+# Line, module, name, the module that this name is or "", not in a try: what a module imports at once.
+Row = tuple[int, str, str, str, bool]
+Body = tuple[list[Row], dict[str, int]]  # with where it first binds a name, no line: always
 Failure = tuple[str, int, str, str]  # importing module, line, module, name
 DONE = 1 << 30
 
@@ -47,20 +49,32 @@ class Loader:
         if body is None:
             return
         self.at[module] = 0
-        for row in body[0]:
-            self.at[module] = row.line
-            self.load(row.target)
-            if not row.symbol or row.symbol == "*":
-                continue
-            if self.body(f"{row.target}.{row.symbol}") is not None:
-                self.load(f"{row.target}.{row.symbol}")
-            elif not row.guarded and row.target != module and self._missing(row.target, row.symbol):
-                self.failures.append((module, row.line, row.target, row.symbol))
-        self.at[module] = DONE
+        at = self.at
+        for line, target, symbol, inner, sure in body[0]:
+            at[module] = line
+            if target not in at:
+                self.load(target)
+            if inner:
+                if inner not in at:
+                    self.load(inner)
+            elif symbol and sure and target != module and self._missing(target, symbol):
+                self.failures.append((module, line, target, symbol))
+        at[module] = DONE
 
     def _missing(self, module: str, name: str) -> bool:
         body, line = self.body(module), self.at.get(module, DONE)
         return body is not None and line < DONE and body[1].get(name, 0) >= line > 0
+
+
+def _rows(imports: Iterable[Import], is_module: Callable[[str], bool]) -> list[Row]:
+    found = []
+    for row in imports:
+        if not row.lazy and not row.typing:
+            symbol = row.symbol if row.symbol and row.symbol != "*" else ""
+            inner = f"{row.target}.{symbol}"
+            named = bool(symbol) and is_module(inner)
+            found.append((row.line, row.target, symbol, inner if named else "", not row.guarded))
+    return found
 
 
 def problems(world: World, output: Output, starts: Iterable[str]) -> list[str]:
@@ -71,19 +85,19 @@ def problems(world: World, output: Output, starts: Iterable[str]) -> list[str]:
     def kept(module: str) -> Body | None:
         if module not in known:
             row = output.modules.get(module)
-            eager = [i for i in row.imports if not i.lazy and not i.typing] if row is not None else []
-            known[module] = (eager, row.first) if row is not None else None
+            rows = _rows(row.imports, lambda name: name in output.modules) if row is not None else []
+            known[module] = (rows, row.first) if row is not None else None
         return known[module]
 
     def upstream(module: str) -> Body | None:
         if module not in before:
-            names = world.names(module) if world.tree.has_module(module) else None
-            before[module] = (
-                ([i for i in names.imports if not i.lazy and not i.typing], names.first())
-                if names is not None
-                else None
-            )
+            names = read(module)
+            rows = _rows(names.imports, lambda name: read(name) is not None) if names is not None else []
+            before[module] = (rows, names.first()) if names is not None else None
         return before[module]
+
+    def read(module: str) -> Names | None:
+        return world.names(module) if world.tree.has_module(module) else None
 
     found: dict[tuple[str, str, str], str] = {}
     for start in starts:

@@ -202,7 +202,7 @@ def _run(text: str, chain: Callable[[ast.expr], str]) -> Iterator[tuple[str, str
 
 def by_walrus(tree: ast.Module, data: bytes, names: Names) -> frozenset[str]:
     """Names of the module that ``:=`` binds: in its body, through comprehensions too, or under ``global``."""
-    lines = lines_of(data, (b":=",), keywords=True)
+    lines = lines_of(data, (b":=",))
     if lines is not None and not lines:
         return frozenset()
     found = {name for statement in tree.body if over(statement, lines) for name in walruses(statement)}

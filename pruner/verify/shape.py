@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from pruner.verify.names import FUNCTIONS
+from pruner.verify.near import Lines, over
 from pruner.verify.nodes import children
 from pruner.verify.scopes import COMPREHENSIONS, Scope, inner_scope
 
@@ -54,45 +55,45 @@ _DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 _INNER = (*COMPREHENSIONS, ast.Lambda)
 
 
-def reads(node: ast.AST, scope: Scope, build: Build) -> set[str]:
+def reads(node: ast.AST, scope: Scope, build: Build, lines: Lines = None) -> set[str]:
     """Names whose read belongs to ``scope`` or to a scope around it: own reads and free names of inner scopes.
 
     ``node`` is the module, class or function that ``scope`` belongs to. A name that an inner
-    function binds itself is not among them.
+    function binds itself is not among them. ``lines``: where the names are that are asked for; others may be left out.
     """
     found: set[str] = set()
     for child in getattr(node, "body", []):
-        _reads(child, scope, build, found)
+        _reads(child, scope, build, found, lines)
     return found
 
 
-def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
+def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str], lines: Lines) -> None:
     kind = type(node)
     if kind is ast.Name:
         if not isinstance(node.ctx, ast.Store):  # type: ignore[attr-defined]
             found.add(node.id)  # type: ignore[attr-defined]
         return
     if kind is ast.Attribute:  # a long chain is most of what there is to walk
-        _reads(node.value, scope, build, found)  # type: ignore[attr-defined]
+        _reads(node.value, scope, build, found, lines)  # type: ignore[attr-defined]
         return
-    if kind is ast.Constant:
+    if kind is ast.Constant or (lines is not None and isinstance(node, ast.stmt) and not over(node, lines)):
         return
     if isinstance(node, _DEFINITIONS):
         for field in ("decorator_list", "bases", "keywords", "args", "returns"):
             value = getattr(node, field, None)
             for item in value if isinstance(value, list) else [value] if value is not None else []:
-                _reads(item, scope, build, found)
+                _reads(item, scope, build, found, lines)
         inner = build(node, scope)
         free: set[str] = set()
         for statement in node.body:
-            _reads(statement, inner, build, free)
+            _reads(statement, inner, build, free, lines)
         own = inner.bound
         if isinstance(node, ast.ClassDef):
             # A name that a class body binds is still read from outside by its methods.
             methods: set[str] = set()
             for statement in node.body:
                 if isinstance(statement, FUNCTIONS):
-                    _reads(statement, inner, build, methods)
+                    _reads(statement, inner, build, methods, lines)
             free = (free - own) | (methods & own)
             found |= free
         else:
@@ -104,8 +105,8 @@ def _reads(node: ast.AST, scope: Scope, build: Build, found: set[str]) -> None:
         inner = inner_scope(node, scope)
         free = set()
         for child in children(node):
-            _reads(child, inner, build, free)
+            _reads(child, inner, build, free, lines)
         found |= free - inner.bound
         return
     for child in children(node):
-        _reads(child, scope, build, found)
+        _reads(child, scope, build, found, lines)

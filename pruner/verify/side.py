@@ -13,7 +13,9 @@ class Side:
     def __init__(self, data: bytes, tree: ast.Module) -> None:
         self.data = data
         # As Python counts: a lone carriage return ends a line, too.
-        self.lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        if b"\r" in data:
+            data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        self.lines = data.split(b"\n")
         self.tree = tree
 
     def text(self, node: ast.stmt) -> tuple[str, bytes]:

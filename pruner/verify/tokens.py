@@ -68,6 +68,8 @@ class Tokens:
         mark = b"\xef\xbb\xbf"
         if self.raw_up.startswith(mark) != self.raw_out.startswith(mark):
             self._say(1, "the byte order mark was lost or added")
+        if b"\r" not in self.raw_up and b"\r" not in self.raw_out:
+            return
         up = (self.raw_up.count(b"\r\n"), self.raw_up.count(b"\n"), self.raw_up.count(b"\r"))
         out = (self.raw_out.count(b"\r\n"), self.raw_out.count(b"\n"), self.raw_out.count(b"\r"))
         if up[0] == up[1] == up[2] and up[0] and not out[0] == out[1] == out[2]:

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from pruner.verify.near import lines_of, near
+from pruner.verify.near import holds, lines_of, near
 from pruner.verify.nodes import walk
 
 WORD = b"word"
@@ -61,10 +61,26 @@ def test_all_where_the_text_does_not_tell(text: bytes) -> None:
     assert len(_named(found)) == 1
 
 
-def test_a_keyword_is_written_one_way() -> None:
-    text = "\u00e9 = 1\n\n\ndef f():\n    import a\n".encode()
-    assert lines_of(text, (b"import",)) is None
-    assert lines_of(text, (b"import", b"global"), keywords=True) == [5]
+@pytest.mark.parametrize("char", ["\u2192", "\u00e9", "\uff0c", "\u4e2d", "\u00b2", "\u2116", "e\u0301"])
+def test_other_letters_that_are_no_ascii_ones(char: str) -> None:
+    text = f"# {char}\n\n\ndef f():\n    import a\n".encode()
+    assert lines_of(text, (b"import", b"global")) == [5]
+
+
+@pytest.mark.parametrize("char", ["\uff57", "\u212a", "\ufb01", "\uff11", "\U0001d430"])
+def test_letters_that_are_ascii_ones_in_a_name(char: str) -> None:
+    assert lines_of(f"# {char}\n".encode(), (b"import",)) is None
+    assert lines_of("\u00e9 = 1\n".encode(), ("\u00e9".encode(),)) is None  # may be written as two letters
+
+
+@pytest.mark.parametrize("text", ["word", "a.word(x)", "(word", "swords word", "f'{word}'", "\u00e9word"])
+def test_a_whole_word(text: str) -> None:
+    assert holds(text.encode(), WORD)
+
+
+@pytest.mark.parametrize("text", ["", "words", "sword", "_word", "word_", "wor d", "word1 1word"])
+def test_no_whole_word(text: str) -> None:
+    assert not holds(text.encode(), WORD)
 
 
 def test_nothing_where_no_word_is() -> None:
