@@ -46,7 +46,6 @@ class Tree:
 
     def __init__(self, root: Path, python_root: str = "") -> None:
         self.root = root
-        self._base = f"{root}/"
         self.python_root = python_root.strip("/")
         self.files: dict[str, str | None] = {}  # path -> link target as written, or None
         self.odd: dict[str, str] = {}  # what cannot be read as a file -> its link target, or ""
@@ -105,9 +104,8 @@ class Tree:
         """The bytes of one file, remembered. Raises OSError."""
         data = self._read.get(path)
         if data is None:
-            with open(
-                f"{self._base}{path}", "rb", buffering=0
-            ) as file:  # a Path takes as long as reading what it names
+            # To make a Path takes as long as to read what it names.
+            with open(f"{self.root}/{path}", "rb", buffering=0) as file:
                 data = file.read()
             if len(data) <= REMEMBERED:
                 self._read[path] = data
