@@ -40,9 +40,9 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     for text in values:
         if text in table.children:
             marker.held.package_named(text, node)
-        for piece in marker.loaded.several(module, node, text):
-            texts(marker, module, node, [piece], False)
         tells = marker.loaded.tells(text)
+        for piece in marker.loaded.several(module, node, text, tells):
+            texts(marker, module, node, [piece], False)
         if tells and ("{" in text or "%" in text):
             _built_modules(marker, module, node, HOLES.sub(HOLE, text))
         if tells and "import " in text:
@@ -164,6 +164,8 @@ def _script(marker: Marker, node: str, text: str) -> None:
 
 def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
+    if not found:
+        return
     names = [_callee(marker, module, e[1]) if e[0] == "k" and e[1][0] in ("n", "v") else "" for e in found]
     rows = list(zip(found, names, strict=True))
     indirect = any(_reads_by_variable(e, name) for e, name in rows)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pruner.graph.module import Item, ModuleState
 
 Use = tuple[str, int, str, str]  # node, position, dropped name, rule
+# Module, node, its statements, the chains that remain in them, and for a module's own body its walk.
+_Row = tuple[str, str, tuple[Stmt, ...], list[Expr], "Unit | None"]
 _PLAIN = (str, bytes, list, dict, set, tuple, int, float, object, BaseException, io.TextIOWrapper, threading.Thread)
 _ASKING = frozenset(
     "getattr hasattr setattr len list tuple set sorted iter reversed max min sum int float range dict".split()
@@ -40,8 +42,8 @@ class Gone:
     def __init__(self, marker: Marker) -> None:
         self.marker = marker
         self._own: dict[Use, None] = {}
+        self._rows: list[_Row] = []
         self._early: list[tuple[str, str, int, str]] = []  # module, node, position, name that is used at import
-        self._put_off: dict[str, bool] = {}  # module → see _later
         self._computed: list[tuple[str, str, int, str]] = []  # and of those that are no fault unless it was a constant
 
     # -- collecting ---------------------------------------------------------------------------
@@ -49,7 +51,7 @@ class Gone:
     def item(self, module: str, node: str, item: Item, unit: Unit) -> None:
         """A live item of a module's first level."""
         if not item.in_try:
-            self._used(module, node, item.stmt, unit)
+            self._rows.append((module, node, (item.stmt,), unit.remains.chains, None))
 
     def method(self, module: str, node: str, owner: str, stmt: Stmt, unit: Unit) -> None:
         """A live method of a class."""
@@ -60,19 +62,29 @@ class Gone:
                 rule = self.marker.drops.member(module, name)
                 if rule:
                     self._own[node, pos, f"{module}.{name}", rule] = None
-        self._used(module, node, stmt, unit)
+        self._rows.append((module, node, (stmt,), unit.remains.chains, None))
 
     def body(self, module: str, state: ModuleState) -> None:
         """A module's own body: what it calls for its own sake."""
-        for stmt in state.calls:
-            self._used(module, module, stmt, state.unit)
-        tried = [(s[1] >> 16, s[2]) for s in state.summary.body if s[0] == "try"]
-        asked = set(_roots(tuple(state.unit.remains.calls)))
-        for chain, pos in zip(state.unit.remains.chains, state.unit.lines, strict=True):
+        self._rows.append((module, module, tuple(state.calls), state.unit.remains.chains, state.unit))
+
+    def _sort(self) -> None:
+        """What is used at import of the modules that have stand-ins, few of all: only the end tells which."""
+        for module, node, statements, chains, body in self._rows:
+            if self.marker.out.stand_ins.get(module):
+                for stmt in statements:
+                    self._used(module, node, stmt, chains)
+                if body is not None:
+                    self._used_by_body(module, body)
+
+    def _used_by_body(self, module: str, unit: Unit) -> None:
+        tried = [(s[1] >> 16, s[2]) for s in self.marker.out.states[module].summary.body if s[0] == "try"]
+        asked = set(_roots(tuple(unit.remains.calls)))
+        for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
             if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in tried):
                 (self._early if chain[1] in asked else self._computed).append((module, module, pos, chain[1]))
 
-    def _used(self, module: str, node: str, s: Stmt, unit: Unit) -> None:
+    def _used(self, module: str, node: str, s: Stmt, chains: list[Expr]) -> None:
         later = self._later(module)
         if s[0] == "def":
             parts: tuple[Any, ...] = (s[4], () if later else s[5])
@@ -80,28 +92,22 @@ class Gone:
             parts = (s[4], s[6], tuple(inner for inner in s[7] if inner[0] != "def"))
         else:
             parts = (s[4],) if s[0] == "=" and later else s[3:]
-        if not any(parts):
-            return
         roots, operands = set(_roots(parts)), set(_operands(parts))
         if roots or operands:
-            read = {c[1] for c in unit.remains.chains if c[0] == "n"}
+            read = {c[1] for c in chains if c[0] == "n"}
             self._early += [(module, node, s[1], root) for root in sorted(roots & read)]
             self._computed += [(module, node, s[1], root) for root in sorted((operands - roots) & read)]
 
     def _later(self, module: str) -> bool:
         """Are annotations of the module not evaluated?"""
-        known = self._put_off.get(module)
-        if known is None:
-            body = self.marker.out.states[module].summary.body
-            known = self._put_off[module] = any(
-                s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in body
-            )
-        return known
+        summary = self.marker.out.states[module].summary
+        return any(s[0] == "from" and s[3] == "__future__" and ("annotations", None) in s[5] for s in summary.body)
 
     # -- answers --------------------------------------------------------------------------------
 
     def uses(self) -> list[Use]:
         """Every use that was found, once."""
+        self._sort()
         found = dict(self._own)
         for module, members in self.marker.drops.members.items():
             for name, rule in members.items():
@@ -192,13 +198,15 @@ class Gone:
 
 def _roots(part: Any) -> Iterator[str]:
     """Global names that are called, read an attribute of, subscripted or looked into by a builtin, lambdas and functions excluded."""
-    stack = [part] if part else []
+    stack = [part]
     while stack:
         e: Expr = stack.pop()
+        if not isinstance(e, tuple) or not e:
+            continue
         if e[0] == "f" and e[2:] != ("c",):
             continue
         if e[0] == "def" and len(e) == 7:
-            stack += [inner for inner in (e[4], e[5]) if inner]
+            stack += [e[4], e[5]]
             continue
         if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
             if e[2]:
@@ -208,14 +216,16 @@ def _roots(part: Any) -> Iterator[str]:
             yield e[1][1]
             if e[1][1] in _ASKING and not e[1][2]:
                 yield from (argument[1] for argument in e[2] if argument[0] == "n" and not argument[2])
-        stack += [inner for inner in e if inner.__class__ is tuple and inner]
+        stack += e
 
 
 def _operands(part: Any) -> Iterator[str]:
     """Global names that an operator, a test, a text or a call is given, lambdas and functions excluded."""
-    stack = [(part, False)] if part else []
+    stack = [(part, False)]
     while stack:
         e, asked = stack.pop()
+        if not isinstance(e, tuple) or not e:
+            continue
         if (e[0] == "f" and e[2:] != ("c",)) or (e[0] == "def" and len(e) == 7):
             continue
         if e[0] == "n" and len(e) == 3 and isinstance(e[2], tuple):
@@ -223,4 +233,4 @@ def _operands(part: Any) -> Iterator[str]:
                 yield e[1]
             continue
         inside = e[0] in ("o", "=", "j", "k", "!", "&", "|", "?") or (asked and not isinstance(e[0], str))
-        stack += [(inner, inside) for inner in e if inner.__class__ is tuple and inner]
+        stack += [(inner, inside) for inner in e]

@@ -238,7 +238,8 @@ class Held:
 
     def asks(self, names: Iterable[str]) -> None:
         """Live code reads these attributes, or may read them, of something that is no module of the tree or of outside."""
-        for name in sorted(set(names) - self.asked):
+        fresh = {name for name in names if name not in self.asked}
+        for name in sorted(fresh):
             self.asked.add(name)
             for module, node, pos in self._modules.pop(name, ()):
                 self.give(module, name, node, pos)

@@ -55,17 +55,22 @@ class Loaded:
 
     def tells(self, text: str) -> bool:
         """May the text hold the whole name of a module of the tree?"""
-        return any(top in text for top in self.tops)
+        for top in self.tops:
+            if top in text:
+                return True
+        return False
 
-    def several(self, module: str, node: str, text: str) -> list[str]:
-        """The dotted names of the tree in a text that holds more than one name; notes what else it may name."""
+    def several(self, module: str, node: str, text: str, tells: bool) -> list[str]:
+        """The dotted names of the tree in a text that holds more than one name; notes what else it may name.
+
+        ``tells``: what :meth:`tells` says of it.
+        """
         if text.isidentifier():
             if text in self.tops:
                 self._words.setdefault(text, node)
             else:
                 self._spelled.add(text)
             return []
-        tells = self.tells(text)
         if not tells and text.lstrip(" \t\n,;|")[:1] != ".":
             return []  # most are for people
         if _RELATIVE.fullmatch(text):

@@ -189,7 +189,13 @@ class ProgramWorld:
         summary = self.table.load(module)
         if summary is None:
             return []
-        return [s for s in summary.stores.get(name, ()) if not s.guards or self.alive(module, s.guards)]
+        found = summary.stores.get(name)
+        if found is None:
+            return []
+        for store in found:
+            if store.guards:
+                return [s for s in found if not s.guards or self.alive(module, s.guards)]
+        return found  # not to be changed
 
     def symbol(self, module: str, name: str) -> Symbol:
         """What the global ``name`` of ``module`` stands for, through imports."""
