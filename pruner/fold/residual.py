@@ -161,6 +161,7 @@ class Walker:
         self._numbers: dict[int, int] = {}  # position → the number that an auto() would lose
         self.names: list[str] = []  # enclosing functions and classes
         self.methods: list[Stmt] | None = None  # when set, methods of the outermost class wait here
+        self.walrus = True  # may the file hold a ``:=``?
         self.trying = 0  # depth of enclosing try bodies: imports there are availability probes
         self.local = LocalView(world)
         self._full = Evaluator(world, module, self.local, answers=True)
@@ -366,9 +367,12 @@ class Walker:
         names: set[str] = set()
         for s in block:
             if s[1] not in self._bound:
-                self._bound[s[1]] = _bound_in((s,))
+                self._bound[s[1]] = _bound_in((s,)) if self.walrus else _stored_in((s,))
             names |= self._bound[s[1]]
         return names
+
+    def _walrus(self, e: Expr) -> set[str]:
+        return walrus_names(e) if self.walrus else _NONE
 
     def _alone(self, dead: Block, origin: V.Origin) -> None:
         """Locals that the dead arm stored too, and of which one store is left, are what that stores."""
@@ -376,8 +380,8 @@ class Walker:
         if scope.is_class:
             return
         gone = {s[1] for _, block, _ in scope.removed for s in block}
-        for name in sorted(_bound_in(dead) & scope.names - scope.params):
-            store = lone_store(name, scope.body, gone, self._binds, _blocks, walrus_names)
+        for name in sorted(self._binds(dead) & scope.names - scope.params):
+            store = lone_store(name, scope.body, gone, self._binds, _blocks, self._walrus)
             if store is None or store[1] >= dead[0][1] or not is_constant(store[4]):
                 continue
             known = self.ev.constant(store[4])
@@ -986,6 +990,7 @@ class Walker:
         self.names.pop()
 
 
+_NONE: set[str] = set()
 _VALUES = "take it out of the rule, or drop what is made with it as well"
 _NAMES = {
     "e": "_e", "=": "_assign", "def": "_def", "class": "_class", "if": "_if", "while": "_while", "for": "_for", "try": "_try",

@@ -268,7 +268,14 @@ class Held:
     def calls(self, found: list[Expr]) -> None:
         """``getattr(x, "name")``."""
         for e in found:
-            if e[0] == "k" and e[1] in _GETTERS and len(e[2]) > 1 and e[2][1][0] == "c":
+            if (
+                e[0] == "k"
+                and e[1][0] == "n"
+                and e[1][1] in _GETTERS
+                and not e[1][2]
+                and len(e[2]) > 1
+                and e[2][1][0] == "c"
+            ):
                 self.asks([str(e[2][1][1])])
 
     def _ask(self, module: str, name: str, node: str, pos: int) -> None:
@@ -404,7 +411,7 @@ class Held:
             self.find_any(node, s[1])
 
 
-_GETTERS = (("n", "getattr", ()), ("n", "hasattr", ()))
+_GETTERS = ("getattr", "hasattr")
 _FRAMES = frozenset({".__globals__", ".f_globals"})
 
 

@@ -1357,6 +1357,7 @@ def _reads(part: tuple[Any, ...]) -> set[str]:
 def _walker(world: ProgramWorld, summary: Summary, drops: Drops, early: bool) -> Walker:
     resolve, dropped = function_import(world, summary), dropped_import(world, summary, drops)
     walker = Walker(world, summary.module, resolve, dropped, early)
+    walker.walrus = summary.walrus
     walker.member_test = drops.members_of if summary.module in drops.members else None
     walker.entries = entries_of(walker, world, drops)
     return walker

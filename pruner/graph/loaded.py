@@ -55,10 +55,7 @@ class Loaded:
 
     def tells(self, text: str) -> bool:
         """May the text hold the whole name of a module of the tree?"""
-        for top in self.tops:
-            if top in text:
-                return True
-        return False
+        return any(top in text for top in self.tops)
 
     def several(self, module: str, node: str, text: str, tells: bool) -> list[str]:
         """The dotted names of the tree in a text that holds more than one name; notes what else it may name.

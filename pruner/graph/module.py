@@ -92,6 +92,7 @@ class ModuleWalker(Walker):
 
     def __init__(self, world: ProgramWorld, summary: Summary, drops: Drops, frozen: set[int] | None = None) -> None:
         super().__init__(world, summary.module, function_import(world, summary), dropped_import(world, summary, drops))
+        self.walrus = summary.walrus
         self.program = world
         self.drops = drops
         self.entries = entries_of(self, world, drops)
