@@ -230,7 +230,7 @@ class Asking:
         if "*" in value and value.endswith(".py"):
             shape = re.sub(r"\\\[.*?\\\]|\\\?", ".", re.escape(value)).replace(r"\*", ".*")  # as glob reads it
             self.result.files.append((line, shape))
-        if "." in value or "/" in value:
+        if "." in value:
             self.strings.update(DOTTED.findall(value))
 
     def pattern(self, node: ast.expr) -> None:

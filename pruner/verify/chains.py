@@ -121,21 +121,24 @@ class Chains:
 
     def chain(self, node: ast.expr, scope: Scope) -> str | None:
         """The canonical text of a chain of symbols, attributes, calls and constant subscripts."""
-        symbol = self.symbol(node, scope)
+        return self.chain_from(self.symbol(node, scope), node, scope)
+
+    def chain_from(self, symbol: Symbol | None, node: ast.expr, scope: Scope) -> str | None:
+        """The same; ``symbol`` is what :meth:`symbol` says of the node."""
         if symbol is not None:
             return f"{symbol[1]}.{symbol[2]}" if symbol[0] == "symbol" else symbol[1]
         if isinstance(node, ast.Attribute):
             base = self.chain(node.value, scope)
             return f"{base}.{node.attr}" if base else None
         if isinstance(node, ast.Call):
-            return self._call_chain(node, scope)
+            return self.call_chain(self.chain(node.func, scope), node, scope)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             base = self.chain(node.value, scope)
             return f"{base}[{node.slice.value!r}]" if base else None
         return None
 
-    def _call_chain(self, node: ast.Call, scope: Scope) -> str | None:
-        head = self.chain(node.func, scope)
+    def call_chain(self, head: str | None, node: ast.Call, scope: Scope) -> str | None:
+        """The canonical text of a call; ``head`` is that of its function."""
         if head is None:
             return None
         if head == "getattr" and len(node.args) > 1:

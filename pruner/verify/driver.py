@@ -101,7 +101,9 @@ class Run:
         }
         given = frozenset(row for row in unasked(stated.facts, stated.asked) if self._fewer(row.partition(".")[2]))
         self.state = phases.State(
-            phases.Setup(self.up, self.out, stated, checks, ready.facts, given, wanted, ready.world, ready.looked)
+            phases.Setup(
+                self.up, self.out, stated, checks, ready.facts, given, ready.families, wanted, ready.world, ready.looked
+            )
         )
         self.kept = [path for path in self.out.files if path.endswith(".py")]
         self.workers: Workers[phases.State] = Workers(min(jobs, len(self.kept)), phases.begin, self.state)

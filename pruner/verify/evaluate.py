@@ -195,16 +195,18 @@ class Evaluator(Operators):
 
     def fact(self, node: ast.Call, scope: Scope) -> Val | None:
         """The fact on a call, if one speaks of it."""
-        text = self.chain(node, scope)
+        return self._fact(self.symbol(node.func, scope), node, scope)
+
+    def _fact(self, function: Symbol | None, node: ast.Call, scope: Scope) -> Val | None:
+        head = self.chain_from(function, node.func, scope)
+        text = self.call_chain(head, node, scope)
         if text is not None and text in self.facts:
             return self.facts[text]
-        if self.any_calls:
-            head = self.chain(node.func, scope)
-            if head is not None and head in self.any_calls:
-                return self.any_calls[head]
+        if head is not None and head in self.any_calls:
+            return self.any_calls[head]
         if isinstance(node.func, ast.Attribute) and node.func.attr in self.methods and not node.args:
             return self.classes.method_fact(node.func.attr, self.methods)
-        alias = self._aliased(self.symbol(node.func, scope))
+        alias = self._aliased(function)
         if alias is not None and alias[0] == "symbol":
             head = f"{alias[1]}.{alias[2]}"
             return self.facts.get(f"{head}()") if not node.args and not node.keywords else self.any_calls.get(head)
@@ -231,10 +233,10 @@ class Evaluator(Operators):
             self._busy.discard(mark)
 
     def _Call(self, node: ast.Call, scope: Scope) -> Val:
-        fact = self.fact(node, scope)
+        function = self.symbol(node.func, scope)
+        fact = self._fact(function, node, scope)
         if fact is not None:
             return fact
-        function = self.symbol(node.func, scope)
         if function is not None and function[0] == "outside":
             if function[1] == "bool" and len(node.args) == 1 and not node.keywords:
                 truth = self.value(node.args[0], scope)

@@ -79,6 +79,7 @@ class Setup:
     checks: frozenset[str]
     facts: frozenset[str]
     given: frozenset[str]  # Class.attribute of facts that no guard asks and some changed file reads
+    families: Families  # of all discards: knows the names of the files that were looked at ahead of time
     wanted: capabilities.Wanted | None = None  # table of capabilities
     known: World | None = None  # of upstream: may know already what modules bind
     looked: dict[str, Looked] = field(default_factory=dict)  # by path, what :func:`look` gave ahead of time
@@ -91,7 +92,7 @@ class State:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 6000))
         self.setup = setup
         self.up, self.out = setup.up, setup.out
-        self.families = Families(text for _, text in setup.stated.discards)
+        self.families = setup.families
         self.spelt = Families(text for _, text in setup.stated.discards if text.startswith("name:"))
         self.world = World(self.up, setup.stated, like=setup.known)
         self.effects = Effects(self.world)
