@@ -84,8 +84,8 @@ class Callers:
         methods = {
             method.stmt[3] for item in self.marker.out.states[home].names.get(name, ()) for method in item.methods
         }
-        body = self.marker.out.states[module].summary.body
-        return any(mentions(body, method) for method in methods if not method.startswith("__"))
+        held = self.marker.held
+        return any(held.mentions(module, method) for method in methods if not method.startswith("__"))
 
 
 def _key(path: tuple[str, ...], at: int) -> str:

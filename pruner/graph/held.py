@@ -46,7 +46,7 @@ class Held:
         self._walkers: dict[str, str] = {}  # modules that walk a package which nobody here knows, and the definition
         self.named_packages: set[tuple[str, str]] = set()  # packages that code names in a text or holds, and the module
         self._walked: set[tuple[str, str]] = set()
-        self._mentions: dict[tuple[str, str], bool] = {}  # module and name -> does its text have the name?
+        self._mentioned: dict[tuple[str, str], bool] = {}  # see mentions
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
 
     # -- what a held module may be asked for -------------------------------------------------------
@@ -101,14 +101,16 @@ class Held:
     def uses(self, module: str, node: str) -> bool:
         """Is the definition in the module, or had there by name: ``from tool import call``, ``tool.call``?"""
         home, _, name = node.partition(":")
-        state = self.marker.out.states[module]
         if module == home:
             return True
-        if not name or not self._loads_one(module, {home}):
-            return False
-        known = self._mentions.get((module, name))
+        return bool(name) and self._loads_one(module, {home}) and self.mentions(module, name)
+
+    def mentions(self, module: str, name: str) -> bool:
+        """Does the text of a module have the name? Asked again at each turn."""
+        known = self._mentioned.get((module, name))
         if known is None:
-            known = self._mentions[module, name] = mentions(state.summary.body, name)
+            body = self.marker.out.states[module].summary.body
+            known = self._mentioned[module, name] = mentions(body, name)
         return known
 
     def _loads_one(self, module: str, homes: set[str]) -> bool:
