@@ -17,6 +17,7 @@ from pathlib import Path
 
 from pruner.model import Outcome, Snapshot
 from pruner.pipeline.ahead import Ahead
+from pruner.verify.entries import statements
 
 # Distribution → import names, where one is not the other.
 _IMPORTS: dict[str, tuple[str, ...]] = {
@@ -180,9 +181,13 @@ def _imported(data: bytes) -> set[str]:
     ``"grpcio"`` in a message of a removed file says nothing of who imports ``grpc``, which is the same distribution.
     """
     try:
-        nodes = list(ast.walk(ast.parse(data)))
+        tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
-    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    found |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module and not node.level}
-    return {name.partition(".")[0] for name in found}
+    found: set[str] = set()
+    for node in statements(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
