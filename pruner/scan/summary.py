@@ -92,7 +92,8 @@ def parsed(data: bytes) -> ast.Module:
 
 def build(path: str, module: str, package: bool, lowered: bytes, lines: int, written: Written | None = None) -> Summary:
     """Index a lowered file; ``written``: what :func:`written_in` gave where that was asked already."""
-    summary = Summary(path, module, package, marshal.loads(lowered), lines, mirrors=looks(lowered), _written=written)
+    mirrors = written is None and looks(lowered)  # asked for nothing else
+    summary = Summary(path, module, package, marshal.loads(lowered), lines, mirrors=mirrors, _written=written)
     indexer = _Indexer(summary)
     indexer.block(summary.body, (), False)
     if b":=" in lowered:
