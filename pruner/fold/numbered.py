@@ -91,8 +91,10 @@ def _counts(value: Any, known: bool) -> bool:
     """May a part of the expression be ``auto()``? In a known enum under any name."""
     if not isinstance(value, tuple) or value[:1] == ("c",):
         return False
-    if len(value) == 3 and value[0] in ("n", "v", "b", "x") and "()" in value[2]:
-        return known or any(step.lstrip(".") == "auto" for step in (value[1], *value[2]))
+    if len(value) == 3 and value[0] in ("n", "v", "b", "x") and isinstance(value[2], tuple):
+        steps = (value[1], *value[2]) if isinstance(value[1], str) else value[2]
+        named = any(step.lstrip(".") == "auto" for step in steps)  # (enum.auto or f)() as well
+        return named or (known and "()" in steps) or _counts(value[1], known)
     return any(_counts(part, known) for part in value)
 
 

@@ -150,7 +150,7 @@ def declared(stmt: Expr) -> set[str]:
     if stmt[0] == "def":
         return {stmt[3], *stmt[6][0]}
     if stmt[0] == "class":
-        return {stmt[3], *(t[1] for s in stmt[7] if s[0] == "=" and s[5] in ":?" for t in s[3])}
+        return {stmt[3], *(t[1] for s in stmt[7] if s[0] == "=" and s[5] in ":?" for t in s[3] if t[0] != "s")}
     return set()
 
 

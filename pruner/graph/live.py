@@ -141,6 +141,7 @@ class Marker:
         self.leading: Graph = {}  # of graph.order: what modules import, parents included
         self.led: dict[str, tuple[str, ...]] = {}  # module -> what of it is in there
         self.loading: Graph = {}  # of graph.idle: what the imports that stay load
+        self._starred: set[tuple[str, str]] = set()  # names that are being looked for behind the stars of a module
         self._submodules: set[tuple[str, str]] = set()  # (reading module, submodule read as an attribute)
         self._listed: set[tuple[str, str]] = set()  # classes whose subclasses live code lists
         self._any_listed = False  # it lists those of a class that is not known
@@ -299,8 +300,15 @@ class Marker:
         return found
 
     def _through_star(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
-        if not state.summary.stars:
+        asked = (state.summary.module, name)
+        if not state.summary.stars or asked in self._starred:
             return False
+        self._starred.add(asked)  # `from a import *` here, and there one of this module
+        found = self._star_of(state, name, source, pos)
+        self._starred.discard(asked)
+        return found
+
+    def _star_of(self, state: ModuleState, name: str, source: str, pos: int) -> bool:
         guards, found = {stmt[1]: guards for stmt, guards in state.summary.stars}, False
         for item in reversed(state.items):  # the last star that brings the name wins, if it runs
             if item.kind != "star":

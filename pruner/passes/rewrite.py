@@ -200,7 +200,7 @@ def _empty(lines: list[bytes], stmt: Stmt) -> None:
     if first <= stmt[1] >> 16 or last <= first:
         return
     for index in range(first - 1, last - 1):
-        lines[index] = b"\n"
+        lines[index] = b" \n"  # behind a lone \r the line feed alone would end the same line
     lines[last - 1] = b" " * ((stmt[1] & 0xFFFF) + 1) + b"0\n"
 
 
