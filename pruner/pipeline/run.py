@@ -33,7 +33,7 @@ from pruner.pipeline.readme import readme
 from pruner.pipeline.unmatched import nothing_kept
 from pruner.policy import load_case, select
 from pruner.source import open_snapshot, read_tree
-from pruner.verify.discard import count_ahead, take_counts
+from pruner.verify.discard import Counted, count_ahead, take_counts
 from pruner.verify.rules import read_ahead
 
 Progress = Callable[[str, float], None]
@@ -204,13 +204,9 @@ def _analysed(
     if known is not None:
         return known, answer(lambda: told(known)), look_up(known, {})
     judging.begin()
-    look: list[Callable[[], inventory.Seen]] = []
+    texts = _Texts(snapshot, policy, ahead)
     tables: list[Callable[[], remembered.Told]] = []
     lookups: list[Callable[[], _LookedUp]] = []
-    counts: list[Callable[[], None]] = []
-    near: list[Callable[[], Near]] = []
-
-    begun: list[bool] = []
 
     def staged(stage: str, share: float) -> None:
         if stage == "rewrite":
@@ -219,23 +215,15 @@ def _analysed(
 
     def rested(modules: list[str]) -> None:
         judging.rested(modules)
-        if (
-            not begun
-        ):  # the files are lowered, and what is left of marking is one thread's: before, these would hold up both
-            begun.append(True)
-            look.append(inventory.look_ahead(snapshot, policy, ahead))
-            counts.append(_count_ahead(snapshot, policy, ahead))
-            near.append(look_ahead(snapshot, ahead))
+        texts.begin()
 
     def made(outcome: Outcome) -> None:
         judging.read()
-        while counts:
-            counts.pop()()
-        given = (snapshot, policy, remembered.asked_of(outcome), *asked, near.pop()() if near else {})
-        apart = judging.beside(remembered.told, *given)
+        seen, near = texts.take()
+        apart = judging.beside(remembered.told, snapshot, policy, remembered.asked_of(outcome), *asked, near)
         tables.append(apart or stack.enter_context(beside(options.jobs, lambda: told(outcome))))
         # Judging the facts takes nothing out of the trees: it rejects facts, and then another outcome is made.
-        lookups.append(look_up(outcome, look.pop()() if look else {}))
+        lookups.append(look_up(outcome, seen))
 
     forms = cache.load_files(store) if store is not None else {}
     before = len(forms)
@@ -251,11 +239,34 @@ def _analysed(
     return outcome, answer((lambda: told(outcome)) if rejected else tables[-1]), lookups[-1]
 
 
-def _count_ahead(snapshot: Snapshot, policy: Policy, ahead: Ahead) -> Callable[[], None]:
-    """Have the check ``discard`` count in upstream what it will look for; the call takes what is there by then."""
-    texts = tuple(f"{target.kind}:{target.text}" for target in policy.discards if target.kind == "name")
-    counted = ahead.spread(count_ahead, snapshot.root, snapshot.batches(".py"), texts)
-    return lambda: take_counts(counted())
+class _Texts:
+    """What upstream's texts say by themselves: looked at while marking ends, when the files are lowered.
+
+    Before, it would hold up both marking and those who lower.
+    """
+
+    def __init__(self, snapshot: Snapshot, policy: Policy, ahead: Ahead) -> None:
+        self._given = snapshot, policy, ahead
+        self._asked: tuple[Callable[[], inventory.Seen], Callable[[], Near], Callable[[], Counted]] | None = None
+        self._begun = False
+
+    def begin(self) -> None:
+        """Have them looked at; once."""
+        if not self._begun:
+            self._begun = True
+            snapshot, policy, ahead = self._given
+            texts = tuple(f"{target.kind}:{target.text}" for target in policy.discards if target.kind == "name")
+            counted = ahead.spread(count_ahead, snapshot.root, snapshot.batches(".py"), texts)
+            self._asked = inventory.look_ahead(snapshot, policy, ahead), look_ahead(snapshot, ahead), counted
+
+    def take(self) -> tuple[inventory.Seen, Near]:
+        """What is there by now, for the inventory and the packaging; what the check ``discard`` will count is handed on."""
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return {}, {}
+        seen, near, counted = asked
+        take_counts(counted())
+        return seen(), near()
 
 
 def _place(row: Finding) -> tuple[str, int, str, str]:
