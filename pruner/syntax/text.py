@@ -6,6 +6,7 @@ import ast
 import re
 from typing import Any
 
+_END = re.compile(rb"[\r\n]")
 _KEYWORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -73,8 +74,7 @@ class SourceText:
         while at < stop:
             byte = self.data[at : at + 1]
             if byte == b"#":
-                end = self.data.find(b"\n", at)
-                at = stop if end < 0 else end + 1
+                at = self._line_end(at)
                 continue
             match = _KEYWORD.match(self.data, at, stop)
             if match:
@@ -84,13 +84,18 @@ class SourceText:
                 at += 1
         return found
 
+    def _line_end(self, at: int) -> int:
+        """Where a comment ends: a lone ``\r`` ends a line as well."""
+        found = _END.search(self.data, at)
+        return found.start() if found is not None else len(self.data)
+
     def colon_after(self, offset: int) -> int:
         """Offset just past the first ``:`` at or after ``offset``, comments skipped."""
         at = offset
         while at < len(self.data):
             byte = self.data[at : at + 1]
             if byte == b"#":
-                at = self.data.find(b"\n", at)
+                at = self._line_end(at)
             elif byte == b":":
                 return at + 1
             at += 1
@@ -107,8 +112,7 @@ class SourceText:
         while start < stop:
             byte = self.data[start : start + 1]
             if byte == b"#":
-                end = self.data.find(b"\n", start)
-                start = stop if end < 0 else end + 1
+                start = min(self._line_end(start), stop)
             elif byte in (b" ", b"\t", b"\n", b"\r", b"\\", b"\x0c"):
                 start += 1
             else:

@@ -49,3 +49,21 @@ def test_ends_of_lines_in_a_function_that_stays_whole(end: str, last: str) -> No
     pruned = prune({"app.py": text}, roots=["app:f"])
     assert b"hip" not in pruned.files["app.py"]
     same_behaviour(pruned, "import app\nRESULT = app.f(1)")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "    return (\n        a  # or: first\n        or is_hip()  # and second\n        or b  # third\n    )\n",
+        "    return (\n        (  # (a\n            a  # a)\n        )  # or\n        and (  # b\n            not is_hip()\n        )\n    )\n",
+        "    if is_hip(  # x: y\n    ):  # :\n        return 1\n    elif (  # : z\n        a\n    ):  # w\n        return 2\n    return 3\n",
+        "    return (  # if\n        1  # else 5\n        if is_hip()  # if\n        else 2  # else\n    )\n",
+    ],
+)
+def test_comments_between_the_parts_of_what_folds(end: str, text: str) -> None:
+    """A lone ``\\r`` ends a comment, too: what stands behind it is code."""
+    whole = f"from plat import is_hip\n\n\ndef f(a, b=0):\n{text}".replace("\n", end)
+    pruned = prune({"app.py": whole}, roots=["app:f"])
+    assert b"is_hip" not in pruned.files["app.py"]
+    same_behaviour(pruned, "import app\nRESULT = [app.f(a) for a in (0, 1)]")
