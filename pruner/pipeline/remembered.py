@@ -90,26 +90,29 @@ def looked_up(
     snapshot: Snapshot,
     policy: Policy,
     outcome: Outcome,
-    store: Path | None,
+    listed: bytes | None = None,
     seen: inventory.Seen | None = None,
 ) -> dict[str, bytes]:
     """What later commands look things up in, by file name: the stored graph, what cut off the unreached, the inventory.
 
-    ``seen``: what is known of files of upstream already, for the inventory. See :func:`keep`.
+    ``listed``: the inventory, where :func:`known_inventory` has it; ``seen``: what is known of files of upstream already,
+    for it. Nothing is remembered here, see :func:`told`.
     """
-    known: bytes | None = cache.load(store, _inventory(snapshot, policy), bytes) if store is not None else None
     return {
         stored.NAME: stored.render(snapshot, outcome),
         severed.NAME: severed.render(snapshot, policy, outcome),
-        inventory.NAME: known or inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy, seen)),
+        inventory.NAME: listed or inventory.inventory_bytes(inventory.inventory(snapshot, outcome, policy, seen)),
     }
 
 
-def keep(snapshot: Snapshot, policy: Policy, found: dict[str, bytes], store: Path | None) -> None:
-    """Remember what of :func:`looked_up` a later run asks for. It must be that of the run's outcome."""
-    name = _inventory(snapshot, policy)
-    if store is not None and cache.load(store, name, bytes) is None:
-        cache.store(store, name, found[inventory.NAME])
+def known_inventory(snapshot: Snapshot, policy: Policy, store: Path | None) -> bytes | None:
+    """The inventory of an earlier run on the same."""
+    return cache.load(store, _inventory(snapshot, policy), bytes) if store is not None else None
+
+
+def keep_inventory(snapshot: Snapshot, policy: Policy, found: dict[str, bytes], store: Path) -> None:
+    """Remember it for a later run, out of what :func:`looked_up` gave. It must be that of the run's outcome."""
+    cache.store(store, _inventory(snapshot, policy), found[inventory.NAME])
 
 
 def _inventory(snapshot: Snapshot, policy: Policy) -> str:

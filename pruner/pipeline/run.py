@@ -142,7 +142,6 @@ def _run(
 
                 def fill(folder: Path) -> None:
                     found, sources = looked_up()
-                    remembered.keep(snapshot, policy, found, store)
                     with ExitStack() as parts:
                         report.render(
                             document, snapshot, outcome, folder, extra=extra, releases=releases, lines=lines, sources=sources,
@@ -190,11 +189,22 @@ def _analysed(
     def told(outcome: Outcome) -> remembered.Told:
         return remembered.told(None, snapshot, policy, outcome, *asked)
 
+    listed = remembered.known_inventory(snapshot, policy, store)
+
     def look_up(outcome: Outcome, seen: inventory.Seen) -> Callable[[], _LookedUp]:
         def work() -> _LookedUp:
-            return remembered.looked_up(snapshot, policy, outcome, store, seen), report.packed(snapshot, outcome)
+            return remembered.looked_up(snapshot, policy, outcome, listed, seen), report.packed(snapshot, outcome)
 
         return stack.enter_context(beside(jobs, work, _BACK))
+
+    def kept(look: Callable[[], _LookedUp]) -> Callable[[], _LookedUp]:
+        def take() -> _LookedUp:
+            found, sources = look()
+            if store is not None and listed is None:
+                remembered.keep_inventory(snapshot, policy, found, store)
+            return found, sources
+
+        return take
 
     def answer(make: Callable[[], remembered.Told]) -> Callable[[], remembered.Told]:
         return lambda: remembered.answer(snapshot, policy, below, store if facts is None else None, make)
@@ -202,7 +212,7 @@ def _analysed(
     key = cache.key(snapshot, policy) if store is not None else ""
     known = cache.load(store, key, Outcome) if store is not None else None
     if known is not None:
-        return known, answer(lambda: told(known)), look_up(known, {})
+        return known, answer(lambda: told(known)), kept(look_up(known, {}))
     judging.begin()
     texts = _Texts(snapshot, policy, ahead)
     tables: list[Callable[[], remembered.Told]] = []
@@ -236,7 +246,7 @@ def _analysed(
             judging.meanwhile(lambda: cache.store_files(store, forms))
     # A fact that was rejected is nobody's assumption; the tables were read when that was not known.
     rejected = any(row.status == "rejected" for row in outcome.facts)
-    return outcome, answer((lambda: told(outcome)) if rejected else tables[-1]), lookups[-1]
+    return outcome, answer((lambda: told(outcome)) if rejected else tables[-1]), kept(lookups[-1])
 
 
 class _Texts:
