@@ -19,6 +19,7 @@ from ruamel.yaml.error import YAMLError
 
 from pruner.errors import cannot
 from pruner.verify.catalogue import Catalogue
+from pruner.verify.deserted import deserted
 from pruner.verify.rules import Stated, covers
 
 _TEXT = re.compile(r'([\w.]+) "(.+)"')
@@ -187,6 +188,9 @@ class _Judge:
             rules |= self._module_rules(module)
             rules |= {r for r, walked, _, _ in self.stated.dynamics if module.rpartition(".")[0] == walked}
             rules |= {rule for rule, dropped in self.stated.drops if dropped == target}
+            # No rule asks for it to go, and upstream has no use for it: what a release left behind.
+            if not rules and deserted(self.up, module, frozenset(w for _, w, _, _ in self.stated.dynamics)):
+                del before[target]
 
     def _module_rules(self, module: str) -> set[str]:
         path = self.up.paths[module][0] if module in self.up.paths else ""

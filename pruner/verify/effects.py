@@ -18,7 +18,6 @@ from pruner.verify.rules import is_pure
 from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.world import Symbol
 
-HOOKS = frozenset({"__init_subclass__", "__set_name__"})
 
 
 class Effects(Purity):
@@ -156,7 +155,8 @@ class Effects(Purity):
             for row in self.classes.ancestors(found)[0]:
                 definition = self.world.definition(row)
                 if isinstance(definition, ast.ClassDef) and (
-                    any(isinstance(i, ast.FunctionDef) and i.name in HOOKS for i in definition.body)
+                    # Not __set_name__: that of a base is asked where one of its objects is an attribute of a class.
+                    any(isinstance(i, ast.FunctionDef) and i.name == "__init_subclass__" for i in definition.body)
                     or any(k.arg == "metaclass" for k in definition.keywords)
                 ):
                     return False

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from collections.abc import Set
 
 from pruner.verify.lexer import decode, is_string, tokens
 from pruner.verify.lines import Pairs, align
@@ -222,17 +223,27 @@ def _twin(up: list[str], out: list[str], matched: set[int], line: int, kept: int
 
     ``if a: f()`` / ``elif b: # why`` / ``f()``: of two equal lines the one without the comment stayed.
     """
-    above = _comment_above(out, kept)
+    above = _comment_above(out, kept, frozenset())
     # `if a:` / `# why` / `if b: f()` / `elif b: g()`: the `elif` that became the first arm is such a copy as well.
     texts = (up[line], f"el{up[line]}")
-    return any(up[i] in texts and i not in matched and _comment_above(up, i) == above for i in range(len(up)))
+    # `# why` / `if a: return` / ..., `return`: the first one lost its test, and what stood above that stands above it.
+    gone = {i for i, text in enumerate(up) if text and text[0] != "#" and i not in matched}
+    return any(
+        text in texts
+        and i in gone
+        and above in (_comment_above(up, i, frozenset()), _comment_above(up, i, gone))
+        for i, text in enumerate(up)
+    )
 
 
-def _comment_above(lines: list[str], index: int) -> list[str]:
-    first = index
-    while first and lines[first - 1].startswith("#"):
-        first -= 1
-    return lines[first:index]
+def _comment_above(lines: list[str], index: int, through: Set[int]) -> list[str]:
+    """The comment lines above a line; ``through``: lines that are looked past."""
+    found: list[str] = []
+    while index and (lines[index - 1].startswith("#") or index - 1 in through):
+        index -= 1
+        if index not in through:
+            found.append(lines[index])
+    return found[::-1]
 
 
 _OTHER_ARM = re.compile(r"(?:else|elif|except|finally|case)\b|[)\]}]")
