@@ -37,7 +37,10 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     """
     table = marker.table
     state = marker.out.states[module]
+    yields = [d.package for d in marker.policy.dynamics if d.site == module]
     for text in values:
+        if yields:
+            _spelled_out(marker, node, text, yields)
         if text in table.children:
             marker.held.package_named(text, node)
         tells = marker.loaded.tells(text)
@@ -84,6 +87,17 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.escape(found, node, 0, private=False)
         elif rest.split(".")[0] in (marker.state(found) or state).names:
             marker.need(found, rest.split(".")[0], node, "text", 0)
+
+
+def _spelled_out(marker: Marker, node: str, text: str, packages: list[str]) -> None:
+    """``GROUPS = ("a", "b")`` / ``import_module(f"{__name__}.{group}")``: the module's own text says more than a rule may.
+
+    A rule lists what a release loads; the next release's tuple has one name more, and without it nothing starts.
+    """
+    for package in packages:
+        child = f"{package}.{text.lstrip('.')}"
+        if child in marker.table.paths and not marker.drops.module(child):
+            marker.escape(child, node, 0, private=False)
 
 
 _PLACED = re.compile(

@@ -207,7 +207,12 @@ class Dynamic:
 
     def _strings(self, survey: Survey, gone: set[str]) -> None:
         loads = bool(survey.loads)
+        yields = [package for _, package, _, site in self.world.stated.dynamics if site == survey.module]
         for text in sorted(survey.strings):
+            # GROUPS = ("a", "b"), import_module(f"{__name__}.{group}"): a rule that lists a without b forgot it
+            for name in (f"{package}.{text.lstrip('.')}" for package in yields):
+                if name in gone and not self.world.ruled.drops_module(name, self.up.modules[name]):
+                    self.problems.append(f"{survey.path}: loads modules of names that it has, and {name} is gone")
             for name in self._meant(text, survey, loads):
                 self.reachable.setdefault(name, survey.path)
                 if name in gone and not self._ruled(name):
