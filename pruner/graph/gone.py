@@ -8,7 +8,8 @@
   ``if LIMIT > 2:``, ``range(LIMIT)``. A class or function in the same places is a type or is handed on: ``Kind | None``.
 
 Blind to names that are put together, to methods that outside code asks for, to objects of other packages with a
-member of the name, and to statements in ``try`` suites.
+member of the name, to statements in ``try`` suites whose handlers catch an ImportError, and to stand-ins that are asked
+of a module object (``package.removed()``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pruner.fold.numbered import is_enum
 from pruner.fold.residual import Unit
-from pruner.model.ir import Expr, Stmt
+from pruner.model.ir import EMPTY, Expr, Stmt, statements
 
 if TYPE_CHECKING:
     from pruner.graph.live import Marker
@@ -43,6 +44,7 @@ class Gone:
         self.marker = marker
         self._own: dict[Use, None] = {}
         self._rows: list[_Row] = []
+        self._visible: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}  # see _spread
         self._early: list[tuple[str, str, int, str]] = []  # module, node, position, name that is used at import
         self._computed: list[tuple[str, str, int, str]] = []  # and of those that are no fault unless it was a constant
 
@@ -50,8 +52,7 @@ class Gone:
 
     def item(self, module: str, node: str, item: Item, unit: Unit) -> None:
         """A live item of a module's first level."""
-        if not item.in_try:
-            self._rows.append((module, node, (item.stmt,), unit.remains.chains, None))
+        self._rows.append((module, node, (item.stmt,), unit.remains.chains, None))
 
     def method(self, module: str, node: str, owner: str, stmt: Stmt, unit: Unit) -> None:
         """A live method of a class."""
@@ -68,21 +69,53 @@ class Gone:
         """A module's own body: what it calls for its own sake."""
         self._rows.append((module, module, tuple(state.calls), state.unit.remains.chains, state.unit))
 
+    def _spread(self) -> None:
+        """Names that are stand-ins, by module: where an import is replaced by one, and where that name is imported again."""
+        visible, states = self._visible, self.marker.out.states
+        for module, rows in self.marker.out.stand_ins.items():
+            names = states[module].names
+            for name, items in names.items():
+                gone = [rows.get((i.stmt[1], i.index)) for i in items if i.kind == "import"]
+                if gone and len(gone) == len(items) and all(gone):
+                    visible.setdefault(module, {})[name] = tuple(row for row in gone if row is not None)
+        table, changed = self.marker.table, bool(visible)
+        while changed:  # `from pkg.configs import Removed`, where pkg/configs/__init__.py has a stand-in for it
+            changed = False
+            for module, state in states.items():
+                for item in state.items if state.executed else ():
+                    if item.kind != "import" or not item.live or item.stmt[0] != "from" or len(item.names) != 1:
+                        continue
+                    source = table.absolute(state.summary, item.stmt[3], item.stmt[4])
+                    known = visible.get(source, {}).get(item.stmt[5][item.index][0])
+                    name = item.names[0]
+                    if known and name not in visible.get(module, {}) and len(state.names.get(name, ())) == 1:
+                        visible.setdefault(module, {})[name] = known
+                        changed = True
+
     def _sort(self) -> None:
         """What is used at import of the modules that have stand-ins, few of all: only the end tells which."""
-        for module, node, statements, chains, body in self._rows:
-            if self.marker.out.stand_ins.get(module):
-                for stmt in statements:
+        self._spread()
+        caught: dict[str, list[tuple[int, int]]] = {}
+        for module, node, own, chains, body in self._rows:
+            if module not in self._visible:
+                continue
+            if module not in caught:
+                caught[module] = list(_caught(self.marker.out.states[module].summary.body))
+            for stmt in own:
+                if not any(first <= stmt[1] >> 16 <= last for first, last in caught[module]):
                     self._used(module, node, stmt, chains)
-                if body is not None:
-                    self._used_by_body(module, body)
+            if body is not None:
+                self._used_by_body(module, body, caught[module])
 
-    def _used_by_body(self, module: str, unit: Unit) -> None:
-        tried = [(s[1] >> 16, s[2]) for s in self.marker.out.states[module].summary.body if s[0] == "try"]
+    def _used_by_body(self, module: str, unit: Unit, caught: list[tuple[int, int]]) -> None:
         asked = set(_roots(tuple(unit.remains.calls)))
+        for loop in statements(self.marker.out.states[module].summary.body):
+            if loop[0] == "for" and {t[1] for t in loop[3] if t[0] == "n"} & set(_roots(loop[5])):
+                asked.update(_elements(loop[4]))  # `for kind in (Kept, Removed): register(kind.name, kind)`
         for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
-            if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in tried):
-                (self._early if chain[1] in asked else self._computed).append((module, module, pos, chain[1]))
+            if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in caught):
+                used = chain[1] in asked or chain[2]
+                (self._early if used else self._computed).append((module, module, pos, chain[1]))
 
     def _used(self, module: str, node: str, s: Stmt, chains: list[Expr]) -> None:
         later = self._later(module)
@@ -117,7 +150,7 @@ class Gone:
             for use in self._stand_in(module, node, pos, root):
                 found[use] = None
         for module, node, pos, root in self._computed:
-            if self.marker.out.stand_ins.get(module) and self._data(module, root):
+            if module in self._visible and self._data(module, root):
                 for use in self._stand_in(module, node, pos, root):
                     found[use] = None
         return list(found)
@@ -187,13 +220,34 @@ class Gone:
         return bool(stores) and all(data)
 
     def _stand_in(self, module: str, node: str, pos: int, root: str) -> Iterator[Use]:
-        stand_ins = self.marker.out.stand_ins.get(module, {})
-        items = self.marker.out.states[module].names.get(root, ())
-        gone = [stand_ins.get((i.stmt[1], i.index)) for i in items if i.kind == "import"]
-        if gone and len(gone) == len(items) and all(gone):
-            for dropped in gone:
-                if dropped is not None:
-                    yield node, pos, *dropped
+        for dropped in self._visible.get(module, {}).get(root, ()):
+            yield node, pos, *dropped
+
+
+def _caught(body: tuple[Stmt, ...]) -> Iterator[tuple[int, int]]:
+    """Lines of a module's own statements in which what a stand-in raises, an ImportError, ends nothing.
+
+    ``try`` suites whose handler catches it, and handlers, which run only when something else went wrong.
+    """
+    for s in statements(body):
+        if s[0] == "try" and s[4]:
+            first = min(handler[3] >> 16 for handler in s[4])
+            if any(handler[0] == EMPTY or _catches(handler[0]) for handler in s[4]):
+                yield s[1] >> 16, first - 1
+            after = [part[0][1] >> 16 for part in (s[5], s[6]) if part]
+            yield first, min(after) - 1 if after else s[2]
+
+
+def _catches(kind: Expr) -> bool:
+    if kind[0] == "t":
+        return any(_catches(inner) for inner in kind[2])
+    return kind[0] in ("n", "b") and kind[1] in ("ImportError", "Exception", "BaseException") and not kind[2]
+
+
+def _elements(iterated: Expr) -> list[str]:
+    """The global names that are elements of a display."""
+    elements = iterated[2] if iterated[0] == "t" else ()
+    return [element[1] for element in elements if element[0] == "n" and not element[2]]
 
 
 def _roots(part: Any) -> Iterator[str]:
@@ -205,6 +259,9 @@ def _roots(part: Any) -> Iterator[str]:
             continue
         if e[0] == "f" and e[2:] != ("c",):
             continue
+        if e[0] == "o" and len(e) == 2 and any(p[:1] == ("f",) and p[2:] == ("c",) and _asks_a_local(p) for p in e[1]):
+            for part in e[1]:  # {kind.name: kind for kind in (Kept, Removed)}
+                yield from _elements(part)
         if e[0] == "def" and len(e) == 7:
             stack += [e[4], e[5]]
             continue
@@ -217,6 +274,15 @@ def _roots(part: Any) -> Iterator[str]:
             if e[1][1] in _ASKING and not e[1][2]:
                 yield from (argument[1] for argument in e[2] if argument[0] == "n" and not argument[2])
         stack += e
+
+
+def _asks_a_local(part: Any) -> bool:
+    """Does a part of code read an attribute of a local name, or call one?"""
+    if not isinstance(part, tuple) or not part:
+        return False
+    if part[0] == "v" and len(part) == 3 and isinstance(part[2], tuple) and part[2]:
+        return True
+    return any(_asks_a_local(inner) for inner in part)
 
 
 def _operands(part: Any) -> Iterator[str]:

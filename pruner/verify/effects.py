@@ -19,7 +19,6 @@ from pruner.verify.scopes import Scope, class_scope, function_scope
 from pruner.verify.world import Symbol
 
 
-
 class Effects(Purity):
     """The evaluator with the knowledge of what definitions do."""
 

@@ -229,9 +229,7 @@ def _twin(up: list[str], out: list[str], matched: set[int], line: int, kept: int
     # `# why` / `if a: return` / ..., `return`: the first one lost its test, and what stood above that stands above it.
     gone = {i for i, text in enumerate(up) if text and text[0] != "#" and i not in matched}
     return any(
-        text in texts
-        and i in gone
-        and above in (_comment_above(up, i, frozenset()), _comment_above(up, i, gone))
+        text in texts and i in gone and above in (_comment_above(up, i, frozenset()), _comment_above(up, i, gone))
         for i, text in enumerate(up)
     )
 
