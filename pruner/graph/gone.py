@@ -110,7 +110,7 @@ class Gone:
     def _used_by_body(self, module: str, unit: Unit, caught: list[tuple[int, int]]) -> None:
         asked = set(_roots(tuple(unit.remains.calls)))
         for loop in statements(self.marker.out.states[module].summary.body):
-            if loop[0] == "for" and {t[1] for t in loop[3] if t[0] == "n"} & set(_roots(loop[5])):
+            if loop[0] == "for" and {t[1] for t in loop[3] if t[0] == "n"} & set(_used_in(loop[5], caught)):
                 asked.update(_elements(loop[4]))  # `for kind in (Kept, Removed): register(kind.name, kind)`
         for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
             if chain[0] == "n" and not any(first <= pos >> 16 <= last for first, last in caught):
@@ -242,6 +242,17 @@ def _catches(kind: Expr) -> bool:
     if kind[0] == "t":
         return any(_catches(inner) for inner in kind[2])
     return kind[0] in ("n", "b") and kind[1] in ("ImportError", "Exception", "BaseException") and not kind[2]
+
+
+def _used_in(body: tuple[Stmt, ...], caught: list[tuple[int, int]]) -> Iterator[str]:
+    """What :func:`_roots` says of a suite, but for what stands in these lines."""
+    for s in statements(body):
+        if not any(first <= s[1] >> 16 <= last for first, last in caught):
+            # Of one that holds others its head: the test, what is iterated, what is entered.
+            holds = s[0] in ("if", "while", "for", "with", "try", "match", "def", "class")
+            yield from _roots(
+                (s[3], s[4]) if s[0] in ("for", "with") else s[3] if s[0] in ("if", "while") else () if holds else s[3:]
+            )
 
 
 def _elements(iterated: Expr) -> list[str]:

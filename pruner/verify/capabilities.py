@@ -19,8 +19,7 @@ from ruamel.yaml.error import YAMLError
 
 from pruner.errors import cannot
 from pruner.verify.catalogue import Catalogue
-from pruner.verify.deserted import deserted
-from pruner.verify.rules import Stated, covers
+from pruner.verify.rules import Stated, covers, speaks
 
 _TEXT = re.compile(r'([\w.]+) "(.+)"')
 
@@ -148,7 +147,7 @@ class _Judge:
                     else:
                         rules |= _of_entry(self.stated.drops, table, name)
             self._classes(places.get("classes"), name, before, after, rules)
-            for target in _many((places.get("symbols") or {}).get(name)):
+            for target in self._places((places.get("symbols") or {}).get(name)):
                 self._symbol(target, before, after, rules)
         # A dropped choice cannot be asked for, whatever else of it something else still needs.
         status = "absent" if not before else "kept" if after and not rules else "dropped"
@@ -174,6 +173,15 @@ class _Judge:
             rules |= self._module_rules(was[0])
             rules |= {rule for rule, walked, _, _ in self.stated.dynamics if walked == package}
 
+    def _places(self, value: Any) -> list[str]:
+        """Places of a key that speak of this release: a text, or ``{place: .., since: .., until: ..}``."""
+        rows = value if isinstance(value, list) else [] if value is None else [value]
+        return [
+            str(row["place"]) if isinstance(row, dict) else str(row)
+            for row in rows
+            if not isinstance(row, dict) or speaks(row, self.stated.version)
+        ]
+
     def _symbol(self, target: str, before: dict[str, str], after: dict[str, str], rules: set[str]) -> None:
         text = _TEXT.fullmatch(target)
         was = self.up.literal(*text.groups()) if text else self.up.symbol(target)
@@ -188,9 +196,6 @@ class _Judge:
             rules |= self._module_rules(module)
             rules |= {r for r, walked, _, _ in self.stated.dynamics if module.rpartition(".")[0] == walked}
             rules |= {rule for rule, dropped in self.stated.drops if dropped == target}
-            # No rule asks for it to go, and upstream has no use for it: what a release left behind.
-            if not rules and deserted(self.up, module, frozenset(w for _, w, _, _ in self.stated.dynamics)):
-                del before[target]
 
     def _module_rules(self, module: str) -> set[str]:
         path = self.up.paths[module][0] if module in self.up.paths else ""

@@ -84,6 +84,7 @@ class Stated:
     stating: dict[str, set[str]] = field(default_factory=dict)  # subject of a fact -> the rules that state it
     late: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)  # facts with a validity point
     files: dict[str, str] = field(default_factory=dict)  # name of a rule file -> its text
+    version: str = ""  # the release that the rules were read for; "" is unknown
     widened: set[str] = field(default_factory=set)  # discard rules of files that another one extends and keeps more
     rejected: dict[str, tuple[Const, ...] | Range] = field(default_factory=dict)  # facts that the run did not admit
 
@@ -127,7 +128,7 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", text)[:4])
 
 
-def _speaks(rule: dict[str, Any], version: str) -> bool:
+def speaks(rule: dict[str, Any], version: str) -> bool:
     if not version:
         return True
     since, until = rule.get("since"), rule.get("until")
@@ -149,7 +150,7 @@ _KEEPING = ("keep", "root", "dynamic")
 
 def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
     """Merge rule files and what they extend. Raises PruneError when a file cannot be read."""
-    stated = Stated()
+    stated = Stated(version=version)
     seen: set[Path] = set()
     lifted: set[str] = set()
     found: list[dict[str, Any]] = []
@@ -170,7 +171,7 @@ def read_rules(paths: Sequence[Path], version: str = "") -> Stated:
         lifted.update(map(str, document.get("lift") or ()))
         found += document.get("rules") or ()
     for rule in found:
-        if _speaks(rule, version) and str(rule.get("id", "")) not in lifted:
+        if speaks(rule, version) and str(rule.get("id", "")) not in lifted:
             _take(stated, rule, version)
     return stated
 
@@ -244,7 +245,7 @@ def _take(stated: Stated, rule: dict[str, Any], version: str) -> None:
         stated.asked.update(str(ask.names[0]) for ask in asks if ask.kind == "fact")
     stated.pure.update(str(text).removeprefix("builtins.") for text in _many(rule.get("pure")))
     for row in _many(rule.get("allow")):
-        if _speaks(row, version):
+        if speaks(row, version):
             paths, names = tuple(map(str, _many(row["path"]))), tuple(map(str, _many(row["name"])))
             stated.allow.append(Allowed(name, paths, names, str(row["reason"]), int(row.get("most") or 0)))
 
@@ -312,6 +313,7 @@ def merge(parts: Iterable[Stated]) -> Stated:
         whole.stating.update(part.stating)
         whole.late.update(part.late)
         whole.files.update(part.files)
+        whole.version = whole.version or part.version
         for name in ("roots", "keeps", "drops", "discards", "dynamics", "allow", "unproven", "guards", "without"):
             getattr(whole, name).extend(getattr(part, name))
     return whole

@@ -64,6 +64,17 @@ USED = {
             "class A:\n    x = LIMIT * 2", "def g(x=LIMIT + 1):\n    return x", "print(LIMIT)",
         )
     },
+    **{
+        f"behind a package: {text}": (f"from box import Hip, New\n\n{text}\n\n\ndef f():\n    return 1\n", "opt", ["PR220"])
+        for text in (
+            "X = Hip.SIZE", "print(Hip.SIZE)", "if Hip.SIZE:\n    X = 1", "T = {Hip.SIZE: New}", "class A(New):\n    x = Hip.SIZE",
+            "try:\n    print(Hip.SIZE)\nexcept ValueError:\n    pass", "try:\n    X = Hip.SIZE\nexcept (KeyError, ModuleNotFoundError):\n    X = 1",
+            "try:\n    print(Hip.SIZE)\nfinally:\n    X = 1", "try:\n    X = 1\nexcept Exception:\n    X = 2\nelse:\n    print(Hip.SIZE)",
+            "for kind in (New, Hip):\n    print(kind.SIZE)", "for kind in [New, Hip]:\n    try:\n        print(kind.SIZE)\n    except ValueError:\n        pass",
+            "N = [kind.SIZE for kind in (New, Hip)]", "N = {kind.SIZE: kind for kind in (New, Hip)}",
+        )
+    },
+    "behind two packages": ("from tub import Part\n\nX = Part.SIZE\n\n\ndef f():\n    return X\n", "opt", ["PR220"]),
     "a call for its own sake": ("from opt import make\n\nmake()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
 }  # fmt: skip
 UNUSED = {
@@ -81,6 +92,19 @@ UNUSED = {
     "what stands in a try": (
         "from opt import make\n\ntry:\n    X = make()\nexcept ImportError:\n    X = 1\n\n\ndef f():\n    return X\n", "opt",
     ),
+    **{
+        f"in a try that catches it, behind a package: {text}": (f"from box import Hip, New\n\n{text}\n\n\ndef f():\n    return 1\n", "opt")
+        for text in (
+            "try:\n    print(Hip.SIZE)\nexcept ImportError:\n    pass", "try:\n    X = Hip.SIZE\nexcept (KeyError, Exception):\n    X = 1",
+            "try:\n    print(Hip.SIZE)\nexcept:\n    pass", "for kind in (New, Hip):\n    try:\n        print(kind.SIZE)\n    except Exception:\n        pass",
+        )
+    },
+    **{
+        f"no use, behind a package: {text}": (f"from box import Hip, New\n\n{text}\n\n\ndef f():\n    return 1\n", "opt")
+        for text in (
+            "try:\n    X = New.SIZE\nexcept ValueError:\n    print(Hip.SIZE)", "def g(x):\n    return isinstance(x, Hip)", "T = (New, Hip)", "X = Hip | None",
+        )
+    },
     "what a function asks": ("from opt import make\n\n\ndef g():\n    return make()\n\n\ndef f():\n    return 1\n", "opt"),
     "an annotation that is put off": (
         "from __future__ import annotations\nfrom opt import Hip\n\n\ndef g(x: Hip.Inner = None):\n    return x\n\n\ndef f():\n    return g()\n", "opt",
@@ -94,6 +118,9 @@ UNUSED = {
 }  # fmt: skip
 MORE = {
     "opt.py": "LIMIT = 3\n\n\nclass Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
+    "box/__init__.py": "from box.new import New\nfrom opt import Hip\n",
+    "box/new.py": "class New:\n    SIZE = 4\n",
+    "tub/__init__.py": "from box import Hip as Part\n",
     "pk/__init__.py": "__all__ = ['hip', 'cuda']\n",
     "pk/hip.py": "N = 1\n",
     "pk/cuda.py": "N = 2\n",

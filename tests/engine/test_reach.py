@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.engine.program import Pruned, prune, same_behaviour
+from tests.verify.wrong import Case
 
 MAIN = "import app\nRESULT = app.f()"
 
@@ -333,6 +335,38 @@ def test_declared_members_limit_a_walk() -> None:
         and not {"zoo/a.py", "zoo/a2.py"} & pruned.removed
         and pruned["zoo/a.py"] == "X = 1\n"
     )
+
+
+SITES = {
+    "a tuple": "GROUPS = ('a', 'c')\n\nfor name in GROUPS:\n    import_module(f'{__name__}.{name}')\n",
+    "a list in place": "for name in ['a', 'c']:\n    import_module('.' + name, __name__)\n",
+    "relative texts": "for name in ('.a', '.c'):\n    import_module(name, __package__)\n",
+    "a table": "TABLE = {'a': 1, 'c': 2}\n\nMODULES = [import_module(f'zoo.{name}') for name in TABLE]\n",
+    "a function": "def load():\n    return [import_module(f'zoo.{name}') for name in ('a', 'c')]\n\n\nload()\n",
+}
+
+
+@pytest.mark.parametrize("text", SITES.values(), ids=SITES)
+@pytest.mark.parametrize("members", ["[]", "[a]"])
+def test_what_the_texts_of_a_declared_site_name_is_loaded_whatever_the_rule_lists(
+    text: str, members: str, tmp_path: Path
+) -> None:
+    """A rule that was right for one release: the next one has a group more, and importing the package ends without it."""
+    files = {
+        "app.py": "import zoo\n\n\ndef f():\n    return sorted(n for n in vars(zoo) if len(n) == 1)\n",
+        "zoo/__init__.py": f"from importlib import import_module\n\n{text}",
+        **{f"zoo/{name}.py": f"{name.upper()} = 1\n" for name in "abcd"},
+    }
+    walk = f"  - {{id: walk, because: It is., dynamic: {{package: zoo, members: {members}, site: zoo}}}}\n"
+    root = "rules:\n  - {id: root, because: It is., root: [app]}\n"
+    pruned = prune(files, rules=root + walk)
+    assert pruned.removed == {"zoo/b.py", "zoo/d.py", "plat.py"}
+    same_behaviour(pruned, "import app\nRESULT = app.f()")
+    case = Case(tmp_path, files, root + walk)
+    assert "modules" in case.judged({"zoo/c.py": None}, ["modules"])
+    # A rule that says so may take one: what names it then goes first, or the checks say that it is still named.
+    gone = prune(files, rules=root + walk + "  - {id: gone, because: It is., drop: [zoo.c]}\n")
+    assert "zoo/c.py" in gone.removed
 
 
 # -- text ----------------------------------------------------------------------------------------------------

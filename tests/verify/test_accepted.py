@@ -306,6 +306,50 @@ def accepted(pruned: Pruned, folder: Path) -> dict[str, tuple[str, ...]]:
     return {row.check: row.details for row in rows if row.result == "refuted"}
 
 
+def equal_ends() -> str:
+    """``if not is_hip(): return 1`` before other arms that end in the very same line, with comments in front of all of them."""
+    tests = ("not is_hip()", "is_cuda()", "not is_hip() and is_cuda()", "is_hip() or is_cuda()")
+    ends = ("return 1", "raise ValueError(x)", "return f(x)")
+    more = (
+        "    if x > 1:\n        # why two\n        if x > 2:\n            E\n        # why last\n        E\n",
+        "    # why here\n    E\n",
+        "    for n in range(x):\n        if n:\n            # why inner\n            E\n    # why after\n    E\n",
+        "    try:\n        x += 1\n    except ValueError:\n        # why caught\n        E\n    # why end\n    E\n",
+    )
+    heads = ("    # why first\n    # and so\n", "    # why first\n    x += 1\n    # and so\n", "")
+    rows = []
+    for test, end, rest, head in itertools.product(tests, ends, more, heads):
+        number = len(rows)
+        text = f"def g{number}(x, f=str):\n{head}    if {test}:\n        {end}\n" + rest.replace("E\n", f"{end}\n")
+        rows.append(text)
+    calls = "\n\nN = []\nfor n, g in sorted(globals().copy().items()):\n    if n[0] == 'g':\n        try:\n            N.append(g(0))\n        except ValueError:\n            N.append(-1)\n"
+    return HEAD + "\n\n".join(rows) + calls
+
+
+SETTING = """class Field:
+    def __set_name__(self, owner, name):
+        self.name = name
+
+
+class Mixin:
+    pass
+
+
+class Plain(Field):
+    pass
+
+
+class Unused(Mixin, Plain):
+    pass
+
+
+class Own:
+    field = Plain()
+
+
+N = Own.field.name
+"""
+
 LISTED = listed()
 
 
@@ -326,6 +370,8 @@ LISTED = listed()
             id="listed",
         ),
         pytest.param({"app.py": declared()}, "is_hip()", id="declared"),
+        pytest.param({"app.py": equal_ends()}, "is_hip()", id="equal-ends"),
+        pytest.param({"app.py": SETTING}, "Unused", id="derived-from-what-is-told-its-name"),
         pytest.param({"app.py": HEAD + ENUMS}, "is_hip()", id="enums"),
         pytest.param({"app.py": HEAD + DELETED}, "is_hip()", id="deleted"),
         pytest.param({"app.py": HEAD + LOCAL}, "1 if", id="local"),

@@ -176,6 +176,31 @@ def test_what_is_no_table() -> None:
     assert catalogue.entries("m.T") is None and catalogue.entries("n.T") is None and catalogue.entries("m") is None
 
 
+@pytest.mark.parametrize(
+    ("window", "version", "code"),
+    [
+        ("until: '1.5'", "1.4", 3),
+        ("until: '1.5'", "1.5", 0),
+        ("since: '1.5'", "1.4", 0),
+        ("since: '1.5'", "1.5", 3),
+        ("since: '1.2', until: '1.5'", "1.10", 0),
+        ("until: '1.5'", "", 3),
+    ],
+)
+def test_a_place_that_speaks_of_some_releases(window: str, version: str, code: int, tmp_path: Path) -> None:
+    """``feature: {place: .., until: ..}``: what a release leaves unused need not stay in it; before, it must."""
+    rules = write(tmp_path, table=TABLE + "thing,spare,keep,keep,\n")
+    places = f"spare: [{{place: 'app.spare:spare', {window}}}, 'app.main:main']"
+    (tmp_path / "places.yaml").write_text(
+        PLACES.replace(PLACES[PLACES.index("spare: [") :].partition("]")[0] + "]", places)
+    )
+    if version:
+        (tmp_path / "in/app/version.py").write_text(f'__version__ = "{version}"\n')
+    settings = RunOptions((rules,), tmp_path / "in", tmp_path / "out", None, 1, False, True, Path())
+    done = run(settings, lambda *_: None)
+    assert done.exit_code == code, (done.findings, done.document["verdicts"])
+
+
 # -- the shipped table ------------------------------------------------------------------------------------------
 
 
