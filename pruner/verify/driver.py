@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pruner.errors import cannot
 from pruner.model import Verdict
-from pruner.verify import capabilities, datafiles, native, ops, order, phases
+from pruner.verify import capabilities, datafiles, native, ops, order, phases, standins
 from pruner.verify.discard import Families
 from pruner.verify.dynamic import Dynamic
 from pruner.verify.giving import unasked
@@ -318,7 +318,8 @@ class Run:
         imports, dynamic = Imports(world, output), Dynamic(world, output)
         if "imports" in self.checks:
             starts = sorted(self._starts(output))
-            problems = [*imports.run(), *order.problems(world, output, starts)]
+            standing = standins.problems(output, self.changed)
+            problems = [*imports.run(), *order.problems(world, output, starts), *standing]
             self.seconds["imports"] += time.thread_time() - clock
             unread = sum(1 for row in output.surveys.values() if not row.parsed)
             self.verdict(

@@ -49,14 +49,14 @@ TAIL = "\n\ndef f():\n    return E.A.value if 'A' in E.__members__ else 0, E.C.v
 FACTS = {"is_cuda()": True}
 
 
-def judged(files: dict[str, bytes], before: dict[str, bytes], rules: str, place: Path) -> str:
-    """What the check ``fold`` says of an output: its result."""
+def judged(files: dict[str, bytes], before: dict[str, bytes], rules: str, place: Path, check: str = "fold") -> str:
+    """What a check says of an output: its result."""
     for side, tree in (("in", before), ("out", files)):
         for name, data in tree.items():
             (place / side / name).parent.mkdir(parents=True, exist_ok=True)
             (place / side / name).write_bytes(data)
     (place / "rules.yaml").write_text(rules)
-    (verdict,) = verify(place / "in", place / "out", [place / "rules.yaml"], jobs=1, checks=("fold",))
+    (verdict,) = verify(place / "in", place / "out", [place / "rules.yaml"], jobs=1, checks=(check,))
     return verdict.result
 
 

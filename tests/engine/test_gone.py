@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.program import prune, rules_text, same_behaviour
+from tests.engine.program import prune, rules_text, run, same_behaviour
 from tests.engine.test_enum_numbers import judged
 
 BASE = "class B:\n    def h(self):\n        return 0\n\n\n"
@@ -134,6 +134,15 @@ def test_a_use_is_a_finding(name: str) -> None:
     assert prune({"app.py": text, **MORE}, drop=[drop]).findings == codes
 
 
+@pytest.mark.parametrize("name", [name for name in USED if "behind" in name])
+def test_the_checks_see_the_use_by_themselves(name: str, tmp_path: Path) -> None:
+    text, drop, _ = USED[name]
+    rules = rules_text({}, ["app"], [drop])
+    made = prune({"app.py": text, **MORE}, rules=rules)
+    assert "RemovedByPrune" in run(made.files, RUN)["raised"]
+    assert judged(made.files, made.before, rules, tmp_path, "imports") == "refuted"
+
+
 @pytest.mark.parametrize("name", UNUSED)
 def test_what_nobody_uses_goes(name: str, tmp_path: Path) -> None:
     text, drop = UNUSED[name]
@@ -143,6 +152,7 @@ def test_what_nobody_uses_goes(name: str, tmp_path: Path) -> None:
     if "try" not in name:  # there it fails as a missing package does
         same_behaviour(made, RUN)
     assert judged(made.files, made.before, rules, tmp_path) == "passed"
+    assert judged(made.files, made.before, rules, tmp_path, "imports") == "passed"
 
 
 MEMBERS = {
