@@ -9,7 +9,7 @@ from typing import Any
 
 from pruner.verify.behaviour.judge_surface import differences
 from pruner.verify.behaviour.licence import Licences
-from pruner.verify.behaviour.probe.argument_sets import MAY_GO, REMOVED, SETS
+from pruner.verify.behaviour.probe.argument_sets import MAY_GO, REMOVED, RULED, SETS
 
 SETTING = re.compile(r"(\w+) '([^']*)' was removed from this build|(\w+) is (\S+), and this build assumes ")
 QUOTED = re.compile(r"'([^']*)'(?:, )?")
@@ -45,6 +45,10 @@ class Arguments:
                 rule = self.licences.said(refusal(after))
                 if rule:
                     self.refused.append(f"{name}: refused by {rule}")
+                elif RULED.get(name, "") and RULED[name] not in self.licences.rules:
+                    yield from self._set(name, before, after)  # a release of which that rule does not speak
+                elif refusal(after) and refusal(after) == refusal(before):
+                    self.counts["refused by both"] += 1
                 elif refusal(after):
                     yield f"{name}: refused, and the sentence names no rule: {refusal(after)[:200]}"
                 else:

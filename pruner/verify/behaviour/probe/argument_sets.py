@@ -152,3 +152,5 @@ REMOVED: tuple[tuple[str, str, str], ...] = (
     ("removed: model llama", "llama", ""),
     ("removed: model qwen3 moe", "qwen3-moe", ""),
 )
+# Of these only where the rule speaks of the release.
+RULED = {"removed: canary": "deepseek.drop.canary"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import inspect
 import io
 import logging
 import os
@@ -87,6 +88,14 @@ def failed(error: BaseException, describer: Describer, last: str = "") -> dict[s
     return {"failure": describer.failure(error), **({"shown": describer.whole(shown)} if shown else {})}
 
 
+def fields(args: Any) -> list[str]:
+    """The arguments by name: since 0.5.20 they are no dataclass, but the annotated names of its classes and what it holds."""
+    if dataclasses.is_dataclass(args):
+        return [field.name for field in dataclasses.fields(args)]
+    declared = [name for kind in type(args).__mro__ for name in inspect.get_annotations(kind)]
+    return sorted(name for name in {*declared, *getattr(args, "__dict__", ())} if not name.startswith("_"))
+
+
 def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
     """One argument set."""
     from sglang.srt import server_args as module  # type: ignore[import-not-found]
@@ -105,7 +114,7 @@ def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
             return failed(error, describer, last)
     row["arguments"] = state(args, describer)
     view = getattr(module, "resolved_view", lambda value: value)(args)
-    names = [f.name for f in dataclasses.fields(args)]
+    names = fields(args)
     row["view"] = {name: describer.value(getattr(view, name, None)) for name in names}
     row["model"] = attempt(lambda: configuration(args, False, describer), describer)
     if getattr(args, "speculative_draft_model_path", None):

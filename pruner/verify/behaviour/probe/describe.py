@@ -10,6 +10,7 @@ import dataclasses
 import enum
 import hashlib
 import inspect
+import os
 import re
 import types
 from typing import Any
@@ -90,7 +91,8 @@ class Describer:
     def value(self, value: Any, depth: int = 0) -> Any:
         """A JSON value; a ``type:`` prefix tells kinds apart."""
         if value is None or (isinstance(value, (bool, int)) and not isinstance(value, enum.Enum)):
-            return value
+            # OWNER = os.getpid(), in the process that imported the module: another one in each run
+            return "process" if type(value) is int and value > 1 and value in (os.getpid(), os.getppid()) else value
         if isinstance(value, enum.Enum):
             return f"{type(value).__qualname__}.{value.name}={self.text(value.value)}"
         if isinstance(value, str):

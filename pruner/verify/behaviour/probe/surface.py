@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
+import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
@@ -151,20 +153,30 @@ def _recorder(kind: str, made: list[list[Any]], describer: Describer) -> Callabl
 
 
 def tables(describer: Describer) -> Any:
-    """Registries that arguments choose from."""
+    """Registries that arguments choose from: of two modules for one name the first that there is."""
     rows: dict[str, Any] = {}
-    for module, name in (
+    places = (
         ("sglang.srt.layers.attention.attention_registry", "ATTENTION_BACKENDS"),
         ("sglang.srt.layers.quantization", "QUANTIZATION_METHODS"),
         ("sglang.srt.layers.quantization", "BASE_QUANTIZATION_METHODS"),
         ("sglang.srt.parser.reasoning_parser", "ReasoningParser.DetectorMap"),
         ("sglang.srt.function_call.function_call_parser", "FunctionCallParser.ToolCallParserEnum"),
         ("sglang.srt.lora.backend.lora_registry", "LORA_SUPPORTED_BACKENDS"),
+        # Since 0.5.19 `overrides` only imports it, and loses what it does not use.
+        ("sglang.srt.arg_groups.model_override_base", "MODEL_OVERRIDES"),
         ("sglang.srt.arg_groups.overrides", "MODEL_OVERRIDES"),
         ("sglang.srt.arg_groups.overrides", "POST_PROCESS_PASSES"),
         ("sglang.srt.speculative.spec_info", "SpeculativeAlgorithm.__members__"),
         ("sglang.srt.mem_cache.storage.backend_factory", "StorageBackendFactory._registry"),
-    ):
+    )
+    there: dict[str, str] = {}
+    for module, name in places:
+        with contextlib.suppress(Exception):
+            if importlib.util.find_spec(module) is not None:
+                there.setdefault(name, module)
+    for module, name in places:
+        if there.get(name, module) != module:
+            continue
         try:
             found: Any = importlib.import_module(module)
             for part in name.split("."):
