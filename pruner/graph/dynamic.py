@@ -37,10 +37,9 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     """
     table = marker.table
     state = marker.out.states[module]
-    yields = [d.package for d in marker.policy.dynamics if d.site == module]
+    if any(d.site == module for d in marker.policy.dynamics):
+        marker.loaded.sited(module, node, words=values)
     for text in values:
-        if yields:
-            _spelled_out(marker, node, text, yields)
         if text in table.children:
             marker.held.package_named(text, node)
         tells = marker.loaded.tells(text)
@@ -87,17 +86,6 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.escape(found, node, 0, private=False)
         elif rest.split(".")[0] in (marker.state(found) or state).names:
             marker.need(found, rest.split(".")[0], node, "text", 0)
-
-
-def _spelled_out(marker: Marker, node: str, text: str, packages: list[str]) -> None:
-    """``GROUPS = ("a", "b")`` / ``import_module(f"{__name__}.{group}")``: the module's own text says more than a rule may.
-
-    A rule lists what a release loads; the next release's tuple has one name more, and without it nothing starts.
-    """
-    for package in packages:
-        child = f"{package}.{text.lstrip('.')}"
-        if child in marker.table.paths and not marker.drops.module(child):
-            marker.escape(child, node, 0, private=False)
 
 
 _PLACED = re.compile(
@@ -253,6 +241,8 @@ def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
         package = word.partition(HOLE)[0].rpartition(".")[0]
         if package not in marker.table.children or package.partition(".")[0] not in marker.table:
             continue
+        if any(d.site == module for d in marker.policy.dynamics):
+            marker.loaded.sited(module, node, shape=".*".join(map(re.escape, word.partition(":")[0].split(HOLE))))
         if any(_says(marker, d, package, module) for d in marker.policy.dynamics):
             continue
         steps = word.partition(":")[0].rstrip(".").split(".")
@@ -446,6 +436,8 @@ def _load_pattern(marker: Marker, module: str, node: str, argument: Expr, packag
 
 def _keep_matching(marker: Marker, module: str, node: str, pattern: str) -> None:
     declared = [d for d in marker.policy.dynamics if d.site == module]
+    if declared:
+        marker.loaded.sited(module, node, shape=pattern)
     wanted = re.compile(pattern)
     for candidate in sorted(marker.table.paths):
         if wanted.fullmatch(candidate) and not any(candidate.startswith(d.package + ".") for d in declared):

@@ -9,6 +9,7 @@ Blind to single words among other words, unless the same module imports what can
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Loaded:
             str, set[str]
         ] = {}  # modules that import ``package + "." + name`` -> regular expressions of these
         self._shapes: set[str] = set()  # relative names that are built, as regular expressions
+        self._sites: dict[str, tuple[set[str], set[str]]] = {}  # module -> shapes of what it loads, words of its texts
         self._done: set[tuple[str, str]] = set()
         self._said: dict[str, set[str]] = {}  # module -> its docstrings
 
@@ -150,6 +152,23 @@ class Loaded:
         """``import_module(f"{package}.{name}")``: a module of a package that code names, under a word that a text is."""
         if not any(d.site == module for d in self.marker.policy.dynamics):
             self._built.setdefault(module, set()).add(shape)
+
+    def sited(self, module: str, node: str, words: Iterable[str] = (), shape: str = "") -> None:
+        """What a site loads by a built name, of which a rule lists what it yields: a text of its own may say more.
+
+        ``GROUPS = ("a", "b")``, ``import_module(f"{__name__}.{group}")``: the list was right for one release; the tuple of
+        the next one has a name more, and without that module importing the package fails.
+        """
+        shapes, known = self._sites.setdefault(module, (set(), set()))
+        shapes.update({shape} if shape else ())
+        fresh = known if shape else set(words) - known
+        known.update(words)
+        for pattern in {shape} if shape else shapes:
+            wanted, head = re.compile(pattern), re.sub(r"\\(.)", r"\1", pattern.partition(".*")[0])
+            for word in fresh:
+                child = f"{head.rpartition('.')[0]}.{word.lstrip('.')}"
+                if child in self.marker.table.paths and wanted.fullmatch(child) and not self.marker.drops.module(child):
+                    self.marker.escape(child, node, 0, private=False)
 
     def named(self, module: str, node: str, chain: Expr) -> None:
         """``pkg.__name__``: the package may be handed on by that name."""

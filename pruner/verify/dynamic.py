@@ -132,6 +132,12 @@ class Dynamic:
             sites = [row for row in self.world.stated.dynamics if row[3] == survey.module]
             if sites and ".*" in pattern:
                 self._declared(sites, place)  # a rule says what this site yields
+                words = {text.lstrip(".") for text in survey.strings}
+                for name in sorted(gone):
+                    # GROUPS = ("a", "b"), import_module(f"{__name__}.{group}"): a rule that lists a without b forgot it
+                    if name.rpartition(".")[2] in words and re.fullmatch(pattern, name):
+                        if not self.world.ruled.drops_module(name, self.up.modules[name]):
+                            self.problems.append(f"{place}: loads modules of names that the file has: {name} is gone")
                 continue
             wanted = re.compile(pattern)
             top = literal.partition(".")[0]
@@ -207,12 +213,7 @@ class Dynamic:
 
     def _strings(self, survey: Survey, gone: set[str]) -> None:
         loads = bool(survey.loads)
-        yields = [package for _, package, _, site in self.world.stated.dynamics if site == survey.module]
         for text in sorted(survey.strings):
-            # GROUPS = ("a", "b"), import_module(f"{__name__}.{group}"): a rule that lists a without b forgot it
-            for name in (f"{package}.{text.lstrip('.')}" for package in yields):
-                if name in gone and not self.world.ruled.drops_module(name, self.up.modules[name]):
-                    self.problems.append(f"{survey.path}: loads modules of names that it has, and {name} is gone")
             for name in self._meant(text, survey, loads):
                 self.reachable.setdefault(name, survey.path)
                 if name in gone and not self._ruled(name):

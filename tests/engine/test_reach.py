@@ -339,6 +339,7 @@ def test_declared_members_limit_a_walk() -> None:
 
 SITES = {
     "a tuple": "GROUPS = ('a', 'c')\n\nfor name in GROUPS:\n    import_module(f'{__name__}.{name}')\n",
+    "a tuple, and what is deleted": "GROUPS = ('a', 'c')\n\nfor name in GROUPS:\n    import_module(f'{__name__}.{name}')\n\ndel import_module, name\n\n__all__ = list(GROUPS)\n",
     "a list in place": "for name in ['a', 'c']:\n    import_module('.' + name, __name__)\n",
     "relative texts": "for name in ('.a', '.c'):\n    import_module(name, __package__)\n",
     "a table": "TABLE = {'a': 1, 'c': 2}\n\nMODULES = [import_module(f'zoo.{name}') for name in TABLE]\n",
