@@ -178,6 +178,26 @@ def test_the_order_of_a_union_with_a_stand_in(tmp_path: Path) -> None:
     assert list(licences.differences("f", up, out.replace("r.B", "r.C")))
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "same"),
+    [
+        ("class:p._prune_guard.p.m:Gone", 1, True),
+        ("class:p._prune_guard.p.m:Gone", 2, False),
+        ("class:p._prune_guard.p.m:A", 1, False),  # A is there
+        ("class:p._prune_guard.p.m:Other", 1, False),
+        ("class:p.m.A", 1, False),
+    ],
+)
+def test_a_stand_in_as_a_key(key: str, value: int, same: bool, tmp_path: Path) -> None:
+    """``TABLE = {Removed: 1}``: the entry stays, under what stands for the class."""
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "__init__.py").touch()
+    (tmp_path / "p" / "m.py").write_text("class A:\n    pass\n")
+    licences = Licences([], {}, Side(tmp_path, ""), frozenset())
+    up = {"class:p.m.Kept": 0, "class:p.m.Gone": 1}
+    assert (list(licences.differences("t", up, {"class:p.m.Kept": 0, key: value})) == []) is same
+
+
 def test_a_stand_in_for_all_of_a_module(tmp_path: Path) -> None:
     """``from a.z import Gone, More`` of a dropped module: what stands for each is named as the module is."""
     (tmp_path / "a").mkdir()

@@ -146,6 +146,11 @@ class Licences:
         return bool(found) and unions(plain) == unions(up)
 
     def _mapping(self, table: str, up: dict[str, Any], out: dict[str, Any]) -> Iterator[str]:
+        # TABLE = {Removed: 1}: a stand-in is a key as what it stands for was
+        known = {
+            key: next((k for k in up if k not in out and self.standing(k, key)), key) for key in out if key not in up
+        }
+        out = {known.get(key, key): value for key, value in out.items()}
         yield from (f"{table}[{key}]: upstream has no such entry" for key in out if key not in up)
         for key, value in up.items():
             if key in out:
