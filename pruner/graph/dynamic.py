@@ -37,7 +37,7 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
     """
     table = marker.table
     state = marker.out.states[module]
-    if any(d.site == module for d in marker.policy.dynamics):
+    if module in marker.loaded.declared:
         marker.loaded.sited(module, node, words=values)
     for text in values:
         if text in table.children:
@@ -241,7 +241,7 @@ def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
         package = word.partition(HOLE)[0].rpartition(".")[0]
         if package not in marker.table.children or package.partition(".")[0] not in marker.table:
             continue
-        if any(d.site == module for d in marker.policy.dynamics):
+        if module in marker.loaded.declared:
             marker.loaded.sited(module, node, shape=".*".join(map(re.escape, word.partition(":")[0].split(HOLE))))
         if any(_says(marker, d, package, module) for d in marker.policy.dynamics):
             continue
@@ -501,7 +501,7 @@ def _flatten(e: Expr) -> list[str | None]:
 
 
 def _walk_call(marker: Marker, module: str, node: str, argument: Expr) -> None:
-    if any(d.site == module for d in marker.policy.dynamics):
+    if module in marker.loaded.declared:
         return
     if argument[:2] == ("n", "__path__") and not argument[2]:  # a package that walks itself
         _walked(marker, module, node)

@@ -37,6 +37,7 @@ class Loaded:
 
     def __init__(self, marker: Marker) -> None:
         self.marker = marker
+        self.declared = {d.site for d in marker.policy.dynamics}  # modules of which a rule says what they load
         self.tops = {name.partition(".")[0] for name in marker.table.paths}
         self._relative: dict[str, str] = {}  # ".b" -> the definition that has the text
         self._words: dict[str, str] = {}  # modules without a dot that a text is -> definition
@@ -142,7 +143,7 @@ class Loaded:
 
     def anything(self, module: str, package: Expr | None, base: str | None) -> None:
         """``import_module(name, package)`` of a name that can be anything; ``base``: a pattern of the package."""
-        if any(d.site == module for d in self.marker.policy.dynamics):
+        if module in self.declared:
             return
         self._open.add(module)
         if package is not None:
@@ -150,7 +151,7 @@ class Loaded:
 
     def built(self, module: str, shape: str) -> None:
         """``import_module(f"{package}.{name}")``: a module of a package that code names, under a word that a text is."""
-        if not any(d.site == module for d in self.marker.policy.dynamics):
+        if module not in self.declared:
             self._built.setdefault(module, set()).add(shape)
 
     def sited(self, module: str, node: str, words: Iterable[str] = (), shape: str = "") -> None:

@@ -129,6 +129,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def speaks(rule: dict[str, Any], version: str) -> bool:
+    """Do ``since`` and ``until`` of a rule, or of a row, admit a release? Of an unknown one everything speaks."""
     if not version:
         return True
     since, until = rule.get("since"), rule.get("until")
