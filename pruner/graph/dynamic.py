@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pruner.graph.live import Marker
 
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__", "importlib.util.find_spec", "runpy.run_module")
+_BY_NAME = frozenset(name.rpartition(".")[2] for name in _IMPORTERS)
 _OF_PACKAGES = ("files", "path", "open_text", "open_binary", "read_text", "read_binary", "is_resource", "contents")
 _NAMED = frozenset({"pkgutil.get_data", "pkgutil.resolve_name", *(f"importlib.resources.{n}" for n in _OF_PACKAGES)})
 _LAST = frozenset({*_OF_PACKAGES, "get_data", "resolve_name"})
@@ -92,6 +93,7 @@ _PLACED = re.compile(
     r"[^\W\d]\w*(?:\.\w+)*\.[\w.:]*\0[\w.:\0]*"
 )  # of a built text: a dotted name with a hole behind a dot
 _DOTTED = re.compile(r"[\w\0.]+")
+_FROM_BUILT = re.compile(r"\bfrom\s+([^\W\d][\w.]*)\s+import\s+\0")  # exec(f"from pkg import {name}")
 _CODE = re.compile(r"[^\W\d]\w*")
 
 
@@ -168,6 +170,7 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
     """Imports by a built name and walks over a package."""
     if not found:
         return
+    found = [_by_position(e) for e in found]
     names = [_callee(marker, module, e[1]) if e[0] == "k" and e[1][0] in ("n", "v") else "" for e in found]
     rows = list(zip(found, names, strict=True))
     indirect = any(_reads_by_variable(e, name) for e, name in rows)
@@ -211,6 +214,18 @@ def calls(marker: Marker, module: str, node: str, found: list[Expr]) -> None:
             _load_named(marker, node, known.replace("\\", ""))
 
 
+def _by_position(e: Expr) -> Expr:
+    """``import_module(name=f".{kind}", package=__name__)`` as ``import_module(f".{kind}", package=__name__)``."""
+    if e[0] != "k" or e[2] or not e[3] or e[1][0] not in ("n", "v", "x"):
+        return e
+    last = e[1][2][-1][1:] if e[1][2] else e[1][1]
+    if last not in _BY_NAME:
+        return e
+    given = dict(e[3])
+    first = next((given[key] for key in ("name", "mod_name") if key in given), None)
+    return e if first is None else (*e[:2], (first,), tuple(row for row in e[3] if row[1] is not first))
+
+
 def _unheard(marker: Marker, rows: list[tuple[Expr, str]], found: list[Expr]) -> set[Expr]:
     """Texts that a function without effects gets, which can load nothing: ``traced(function, f"pkg.{name}")``."""
     pure = [
@@ -237,7 +252,7 @@ def _shown(marker: Marker, module: str, e: Expr) -> str:
 
 def _built_modules(marker: Marker, module: str, node: str, text: str) -> None:
     """``name = f"pkg.plugins.{kind}"``, ``f"python -m pkg.tools.{name}"``: whoever is given the text may load what fits."""
-    for word in _PLACED.findall(text):
+    for word in _PLACED.findall(_FROM_BUILT.sub(rf"\1.{HOLE}", text)):
         package = word.partition(HOLE)[0].rpartition(".")[0]
         if package not in marker.table.children or package.partition(".")[0] not in marker.table:
             continue
@@ -425,6 +440,8 @@ def _load_pattern(marker: Marker, module: str, node: str, argument: Expr, packag
         steps = (package or re.escape(own)).split(r"\.")
         pattern = r"\.".join(steps[: len(steps) - above]) + pattern[2 * above :]
     head = re.match(r"(?:\w|\\\.)+", pattern)
+    if head is None and pattern and module in marker.loaded.declared:
+        marker.loaded.sited(module, node, shape=pattern)  # load("pkg", name): texts fill both
     # What comes first must be a package of the tree, or all of it.
     if head is None or pattern.startswith(".") or head[0].replace("\\", "").split(".")[0] not in marker.table:
         return ""
@@ -468,6 +485,9 @@ def _piece(marker: Marker, module: str, e: Expr) -> str | None:
         if known is not None and known.single and known.values and isinstance(known.values[0], str):
             return re.escape(known.values[0])
         return None
+    if e[0] == "o" and len(e) == 2 and len(e[1]) == 2:  # BASE + name, where BASE = "pkg."
+        head = _piece(marker, module, e[1][0])
+        return head + (_piece(marker, module, e[1][1]) or ".*") if head and head.endswith(r"\.") else None
     joined = _joined(e)
     if joined is not None:
         mark, parts = joined

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PIECE = re.compile(r"\.?[^\W\d]\w*(?:[.:][^\W\d]\w*)*")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+(?::[^\W\d]\w*(?:\.[^\W\d]\w*)*)?")
+_NAMED = re.compile(r"\.*[^\W\d][\w-]*(?:[.:][^\W\d]\w*)*")  # also ``my-b``
+_HOLE = re.compile(r"\.[*+]")  # in a shape, where a dot of the name has a backslash and no star behind it
 _BETWEEN = re.compile(r"[\s,;|]+")
 _PLACES = ("__file__", "__path__")
 _FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*|[\w ,*]+)")
@@ -50,7 +52,8 @@ class Loaded:
             str, set[str]
         ] = {}  # modules that import ``package + "." + name`` -> regular expressions of these
         self._shapes: set[str] = set()  # relative names that are built, as regular expressions
-        self._sites: dict[str, tuple[set[str], set[str]]] = {}  # module -> shapes of what it loads, words of its texts
+        # Module -> of each shape of what it loads the modules that fit and what fills their holes; names of its texts.
+        self._sites: dict[str, tuple[dict[str, list[tuple[str, frozenset[str]]]], set[str]]] = {}
         self._done: set[tuple[str, str]] = set()
         self._said: dict[str, set[str]] = {}  # module -> its docstrings
 
@@ -155,21 +158,35 @@ class Loaded:
             self._built.setdefault(module, set()).add(shape)
 
     def sited(self, module: str, node: str, words: Iterable[str] = (), shape: str = "") -> None:
-        """What a site loads by a built name, of which a rule lists what it yields: a text of its own may say more.
+        """What a site loads by a built name, of which a rule lists what it yields: texts of its own may say more.
 
         ``GROUPS = ("a", "b")``, ``import_module(f"{__name__}.{group}")``: the list was right for one release; the tuple of
-        the next one has a name more, and without that module importing the package fails.
+        the next one has a name more, and without that module importing the package fails. Of ``f"pkg.{kind}.{name}_impl"``
+        texts fill each hole.
         """
-        shapes, known = self._sites.setdefault(module, (set(), set()))
-        shapes.update({shape} if shape else ())
-        fresh = known if shape else set(words) - known
-        known.update(words)
-        for pattern in {shape} if shape else shapes:
-            wanted, head = re.compile(pattern), re.sub(r"\\(.)", r"\1", pattern.partition(".*")[0])
-            for word in fresh:
-                child = f"{head.rpartition('.')[0]}.{word.lstrip('.')}"
-                if child in self.marker.table.paths and wanted.fullmatch(child) and not self.marker.drops.module(child):
+        shapes, known = self._sites.setdefault(module, ({}, set()))
+        if shape and shape not in shapes:
+            wanted = [re.compile(_HOLE.sub(rf"(\g<0>{least})", shape)) for least in ("", "?")]
+            found = [(child, m) for child in self.marker.table.paths for w in wanted if (m := w.fullmatch(child))]
+            shapes[shape] = [(child, frozenset(m.groups()) - {""}) for child, m in found]
+        fresh = {spelling for word in words for spelling in self._spellings(word)} - known
+        known |= fresh
+        for kept in [shapes[shape]] if shape else shapes.values() if fresh else ():
+            for child, fills in kept:
+                if fills <= known and not self.marker.drops.module(child) and (module, child) not in self._done:
+                    self._done.add((module, child))
                     self.marker.escape(child, node, 0, private=False)
+
+    @staticmethod
+    def _spellings(text: str) -> set[str]:
+        """The names that a text of a site may be: ``"b"``, ``".b"``, ``"a b"``, ``"b:Class"``, ``"b.Class"``, ``"my-b"``."""
+        rows = _BETWEEN.split(text.strip(" \t\n,;|")) if len(text) < 2000 else []
+        if not all(_NAMED.fullmatch(row) for row in rows):
+            return set()  # for people
+        names = {row.lstrip(".").partition(":")[0] for row in rows}
+        names |= {name.rpartition(".")[0] for name in names if "." in name}
+        names |= {name.replace("-", "_") for name in names}
+        return names | {name.lower() for name in names}
 
     def named(self, module: str, node: str, chain: Expr) -> None:
         """``pkg.__name__``: the package may be handed on by that name."""

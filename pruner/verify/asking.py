@@ -99,12 +99,12 @@ class Asking:
                     self.result.chains.setdefault(base, node.lineno)
                 stack.extend(node.args[1:])
                 return
-        elif tail in ("import_module", "__import__") and node.args:
+        elif tail in ("import_module", "__import__") and (named := _named(node)) is not None:
             given = [k.value for k in node.keywords if k.arg == "package"] if tail == "import_module" else []
             given += node.args[1:2] if tail == "import_module" else []
             known = self.meant()
             package = regex(given[0], known) if given else ""
-            self.result.loads.append((node.lineno, regex(node.args[0], known), package))
+            self.result.loads.append((node.lineno, regex(named, known), package))
         elif tail in OF_PACKAGES and node.args:
             text = regex(node.args[0], self.meant()).replace("\\", "")
             self.result.named.append((node.lineno, text))
@@ -243,3 +243,9 @@ class Asking:
         bare = text.replace(".*", "").replace("\\", "")
         if text != ".*" and bare and bare.replace(".", "").replace(":", "").isidentifier():
             self.patterns.add(text)
+
+
+def _named(node: ast.Call) -> ast.expr | None:
+    """What an import function is to load: its first argument, or ``name=``."""
+    given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "name")]
+    return given[0] if given else None

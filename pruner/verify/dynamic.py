@@ -9,6 +9,7 @@ Blind to names read from a configuration, the environment or the network.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from pruner.verify.output import Output
@@ -20,6 +21,7 @@ LARGEST = 1_000_000  # bytes of a data file that is searched for module names
 
 
 MODULE = re.compile(r"[^\W\d]\w*(?:\.\w+)*\.[\w.:]*\0[\w.:\0]*")  # a dotted name with a part that is not known
+NAME = re.compile(r"\.*[^\W\d][\w-]*(?:[.:][^\W\d]\w*)*")
 
 
 class Dynamic:
@@ -132,10 +134,12 @@ class Dynamic:
             sites = [row for row in self.world.stated.dynamics if row[3] == survey.module]
             if sites and ".*" in pattern:
                 self._declared(sites, place)  # a rule says what this site yields
-                words = {text.lstrip(".") for text in survey.strings}
+                words = {name for text in survey.strings for name in _names(text)}
+                shapes = [re.compile(pattern.replace(".*", hole)) for hole in ("(.*)", "(.*?)")]
                 for name in sorted(gone):
                     # GROUPS = ("a", "b"), import_module(f"{__name__}.{group}"): a rule that lists a without b forgot it
-                    if name.rpartition(".")[2] in words and re.fullmatch(pattern, name):
+                    fills = [set(m.groups()) - {""} for shape in shapes if (m := shape.fullmatch(name))]
+                    if any(fill <= words for fill in fills):
                         if not self.world.ruled.drops_module(name, self.up.modules[name]):
                             self.problems.append(f"{place}: loads modules of names that the file has: {name} is gone")
                 continue
@@ -313,3 +317,14 @@ class Dynamic:
                 self.reachable.setdefault(name, path)
                 if name in gone and not self._ruled(name):
                     self.problems.append(f"{path}: this data names {name}, which is gone")
+
+
+def _names(text: str) -> Iterator[str]:
+    """What a text of a site may name: a module, several, one with a name of it, one that is written otherwise."""
+    parts = text.replace(",", " ").replace(";", " ").replace("|", " ").split()
+    if len(text) < 2000 and all(NAME.fullmatch(part) for part in parts):
+        for part in parts:
+            name = part.lstrip(".").split(":")[0]
+            for spelled in (name, ".".join(name.split(".")[:-1])):
+                for word in (spelled, spelled.replace("-", "_")):
+                    yield from (word, word.lower())

@@ -12,6 +12,7 @@ from typing import Any
 
 from pruner.verify.bindings import FUNCTIONS, Binding, Guard, Import, Names, leaves, pattern_names, target_names
 from pruner.verify.near import Lines, lines_of, reached
+from pruner.verify.nodes import children
 
 
 class Resolve:
@@ -243,6 +244,36 @@ def module_names(tree: ast.Module, module: str, is_package: bool, data: bytes | 
     return Collector(resolver(module, is_package, deep=deep), deep=True).module(tree.body)
 
 
+def called(parsed: ast.Module) -> frozenset[str]:
+    """The first names of what the body of a module calls: in statements, bodies of classes, decorators and defaults."""
+    found: set[str] = set()
+    stack: list[ast.AST] = list(parsed.body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, FUNCTIONS):
+            found.update(first_name(decorator) for decorator in node.decorator_list)
+            stack += node.decorator_list
+            stack += [part for part in (*node.args.defaults, *node.args.kw_defaults) if part is not None]
+            continue
+        if isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, ast.Call):
+            found.add(first_name(node.func))
+        elif isinstance(node, ast.ClassDef):
+            found.update(
+                first_name(part) for part in (*node.decorator_list, *node.bases, *(k.value for k in node.keywords))
+            )
+        stack += children(node)
+    return frozenset(found - {""})
+
+
+def first_name(node: ast.expr) -> str:
+    """The variable that a chain of attributes, calls and subscripts begins with, or ""."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 __all__ = [
     "FUNCTIONS",
     "Binding",
@@ -251,6 +282,8 @@ __all__ = [
     "Import",
     "Names",
     "Resolve",
+    "called",
+    "first_name",
     "is_type_checking",
     "module_names",
     "pattern_names",

@@ -66,4 +66,5 @@ class Survey:
     protocols: dict[str, tuple[bool, frozenset[str], tuple[str, ...]]] = field(default_factory=dict)
     """Protocol -> whether isinstance may be asked of it, its members, its bases as written."""
     lookups: list[tuple[int, str, str]] = field(default_factory=list)  # modules found by no import: of verify.held
+    called: frozenset[str] = frozenset()  # first names of what the body calls while it loads
     walks: list[tuple[int, str]] = field(default_factory=list)  # line, chain before ``.__path__`` or ""

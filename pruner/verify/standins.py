@@ -2,10 +2,13 @@
 
 ``X = _prune_guard.stand_in(..)`` keeps a name of something that a rule drops, for annotations, ``isinstance`` and code
 that does not run. ``register(X.name, X)`` in the body of a module runs at every start, whatever the name came through:
-``from pkg.configs import X`` of a package that has the stand-in.
+``from pkg.configs import X`` of a package that has the stand-in, a list, an argument, a function that is called there.
 
-Blind to functions that are called while modules load, to stand-ins that travel in containers but for the display of a
-``for``, and to those that are asked of a module object (``configs.X.name``).
+Here it is said which modules have to run for that, of all that the tree has: those with such a name, those that ask such
+a module for it, and those whose body calls a function that names one, or a function that calls that.
+
+Blind to what :mod:`pruner.verify.loading` is, and to functions that are called as attributes of objects which another
+module made.
 """
 
 from __future__ import annotations
@@ -13,140 +16,138 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from pruner.verify.names import FUNCTIONS
-from pruner.verify.nodes import children, walk
+from pruner.verify.loading import Loading
+from pruner.verify.names import FUNCTIONS, Import
+from pruner.verify.nodes import walk
 from pruner.verify.output import Output
 
-_CATCHING = frozenset({"ImportError", "Exception", "BaseException"})
+Place = tuple[str, str]  # module, name
 
 
 def problems(output: Output, changed: Iterable[str]) -> list[str]:
     """A line for each use, in the order of the paths."""
-    names: dict[str, set[str]] = {}
-    for path in sorted(changed):
-        tree = output.tree.parse(path) if b".stand_in(" in output.tree.read(path) else None
-        found = set(_made(tree)) if tree is not None else set()
-        if found:
-            names[path] = found
-    importers: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for path, survey in output.surveys.items() if names else ():
-        for row in survey.imports:
-            if not row.lazy and not row.typing and row.symbol not in (None, "*"):
-                importers.setdefault((row.target, str(row.symbol)), []).append((path, row.bound))
-    todo = [(path, name) for path, held in names.items() for name in held]
-    while todo:
-        path, name = todo.pop()
-        for other, bound in importers.get((output.surveys[path].module, name), ()) if path in output.surveys else ():
-            if bound not in names.setdefault(other, set()):
-                names[other].add(bound)
-                todo.append((other, bound))
-    return [text for path in sorted(names) for text in _uses(output.tree.parse(path), path, names[path])]
+    having = [path for path in sorted(changed) if b".stand_in(" in output.tree.read(path)]
+    having = [path for path in having if path in output.surveys and output.tree.parse(path) is not None]
+    found = Wanted(output, having)
+    if not found.names:
+        return []
+    loading = Loading(output.tree, found.modules, lambda module, name: (module, name) in found.hot)
+    for module in sorted(found.modules):
+        loading.module(module)
+    rows = sorted((path, line, name) for path, line, name in loading.found)
+    return [f"{path}:{line}: {name} is a stand-in, and is used while the module loads" for path, line, name in rows]
+
+
+class Wanted:
+    """Which modules have to run, and which definitions name a stand-in."""
+
+    def __init__(self, output: Output, having: list[str]) -> None:
+        self.output = output
+        self.names: set[Place] = set()  # stand-ins, and names for them
+        self.hot: set[Place] = set()  # definitions that name one, or that name such a definition
+        self.modules: set[str] = set()
+        self._importers: dict[str, list[tuple[str, Import]]] = {}
+        self._words: dict[str, list[tuple[str, frozenset[str]]]] = {}  # module -> its definitions, the names in each
+        self._asked: set[str] = set()  # modules of which others call something while they load
+        for path in having:
+            module = output.surveys[path].module
+            tree = output.tree.parse(path)
+            self.names.update((module, name) for name in _made(tree) if module) if tree is not None else None
+        if not self.names:
+            return
+        for survey in output.surveys.values():
+            for row in survey.imports:
+                self._importers.setdefault(row.target, []).append((survey.module, row))
+        self._called = self._calls()
+        self._spread()
+
+    def _spread(self) -> None:
+        todo = sorted(self.names)
+        self.modules.update(module for module, _ in todo)
+        while todo:
+            module, name = todo.pop()
+            if module not in self._words:
+                todo += self._definitions(module)
+            stands = (module, name) in self.names
+            for other, row in self._importers.get(module, ()):
+                bound = name if row.symbol == "*" else row.bound
+                if row.symbol not in (name, "*") or not other or row.typing:
+                    continue
+                if stands and not row.lazy and (other, bound) not in self.names:
+                    self.names.add((other, bound))
+                    self.modules.add(other)
+                    todo.append((other, bound))
+                elif not stands and bound in self._called.get(other, ()):
+                    self.modules.add(other)
+                if other in self._asked or other in self.modules:
+                    todo += self._definitions(other)
+            for other in self._objects(module):
+                if any(name in chain.split(".")[1:] for chain in self.output.modules[other].chains):
+                    self.modules.add(other)
+
+    def _objects(self, module: str) -> Iterator[str]:
+        """Who has a module as an object."""
+        parent, _, last = module.rpartition(".")
+        yield from (other for other, row in self._importers.get(module, ()) if row.symbol is None and other)
+        yield from (other for other, row in self._importers.get(parent, ()) if row.symbol == last and other)
+
+    def _calls(self) -> dict[str, frozenset[str]]:
+        """Module -> names that its body calls; and the modules whose functions are called so."""
+        found = {}
+        for survey in self.output.surveys.values():
+            if survey.module and survey.called:
+                found[survey.module] = survey.called
+                self._asked.update(
+                    row.target for row in survey.imports if row.symbol == "*" or row.bound in survey.called
+                )
+        return found
+
+    def _definitions(self, module: str) -> list[Place]:
+        """The definitions of a module that name something that counts, and were not known to; noted as such."""
+        if module not in self._words:
+            tree = self.output.tree.parse_module(module)
+            rows = _defined(tree.body) if tree is not None else ()
+            self._words[module] = [(node.name, frozenset(map(_named, walk(node)))) for node in rows]
+        places = self.names | self.hot
+        counted = {name for home, name in places if home == module}
+        counted |= {r.bound for r in self.output.modules[module].imports if (r.target, str(r.symbol)) in places}
+        fresh: list[Place] = []
+        while True:
+            more = {
+                name
+                for name, words in self._words[module]
+                if (module, name) not in self.hot and not words.isdisjoint(counted)
+            }
+            if not more:
+                return fresh
+            self.hot.update((module, name) for name in more)
+            counted |= more
+            fresh += sorted((module, name) for name in more)
+
+
+def _named(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _made(tree: ast.Module) -> Iterator[str]:
-    for node in _run(tree.body):
+    for node in _module_level(tree.body):
         value = node.value if isinstance(node, ast.Assign) else None
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "stand_in":
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))  # type: ignore[attr-defined]
 
 
-def _uses(tree: ast.Module | None, path: str, names: set[str]) -> Iterator[str]:
-    if tree is None:
-        return
-    stored = [
-        part.id
-        for node in _run(tree.body)
-        for part in _own(node)
-        if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load)
-    ]
-    names = {name for name in names if stored.count(name) < 2}  # bound again: it may be something else by then
-    told = set()
-    for node in _run(tree.body):
-        for name, line in (*_asked(node, names), *_looped(node, names)):
-            if (name, line) not in told:
-                told.add((name, line))
-                yield f"{path}:{line}: {name} is a stand-in, and is used while the module loads"
+def _defined(body: Iterable[ast.stmt]) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]:
+    for node in _module_level(body):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            yield node
 
 
-def _run(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that run at import and whose ImportError nobody catches; those with suites as well as what is in them."""
+def _module_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements of a module at any depth, but for those of functions and classes."""
     for node in body:
         yield node
-        if isinstance(node, FUNCTIONS):
-            continue
-        if isinstance(node, ast.Try):
-            caught = any(_catches(handler.type) for handler in node.handlers)
-            yield from _run([*([] if caught else node.body), *node.orelse, *node.finalbody])
-            continue
-        if isinstance(node, ast.If) and getattr(node.test, "id", getattr(node.test, "attr", "")) == "TYPE_CHECKING":
-            yield from _run(node.orelse)
-            continue
-        for block in ("body", "orelse"):
-            yield from _run(getattr(node, block, ()))
-        for case in getattr(node, "cases", ()):
-            yield from _run(case.body)
-
-
-def _catches(kind: ast.expr | None) -> bool:
-    if isinstance(kind, ast.Tuple):
-        return any(_catches(inner) for inner in kind.elts)
-    return kind is None or (isinstance(kind, ast.Name) and kind.id in _CATCHING)
-
-
-def _own(node: ast.stmt) -> Iterator[ast.AST]:
-    """What of a statement runs with it: not its suites, bodies of functions and annotations."""
-    if isinstance(node, FUNCTIONS):
-        defaults = [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-        roots: list[ast.AST] = [*node.decorator_list, *defaults]
-    elif isinstance(node, ast.ClassDef):
-        roots = [*node.decorator_list, *(keyword.value for keyword in node.keywords)]
-    elif isinstance(node, ast.AnnAssign):
-        roots = [part for part in (node.target, node.value) if part is not None]
-    else:
-        suites = ("body", "orelse", "finalbody", "handlers", "cases")
-        inside = {id(part) for suite in suites for part in getattr(node, suite, ()) if isinstance(part, ast.AST)}
-        roots = [part for part in children(node) if id(part) not in inside]
-    stack = roots
-    while stack:
-        part = stack.pop()
-        yield part
-        if not isinstance(part, ast.Lambda):
-            stack.extend(children(part))
-
-
-def _asked(node: ast.stmt, names: set[str]) -> Iterator[tuple[str, int]]:
-    """``X()``, ``X.name``, ``X[..]``; ``[kind.name for kind in (Kept, X)]``."""
-    for part in _own(node):
-        inner = part.func if isinstance(part, ast.Call) else getattr(part, "value", None)
-        if isinstance(part, ast.Call | ast.Attribute | ast.Subscript) and isinstance(inner, ast.Name):
-            if inner.id in names:
-                yield inner.id, part.lineno
-        if isinstance(part, ast.ListComp | ast.SetComp | ast.DictComp):
-            for loop in part.generators:
-                bound = {n.id for n in walk(loop.target) if isinstance(n, ast.Name)}
-                if any(isinstance(n, ast.Attribute | ast.Call) and _root(n) in bound for n in walk(part)):
-                    yield from ((name, part.lineno) for name in _elements(loop.iter) if name in names)
-
-
-def _looped(node: ast.stmt, names: set[str]) -> Iterator[tuple[str, int]]:
-    """``for kind in (Kept, X): register(kind.name, kind)``"""
-    if not isinstance(node, ast.For):
-        return
-    elements = [name for name in _elements(node.iter) if name in names]
-    bound = {n.id for n in walk(node.target) if isinstance(n, ast.Name)}
-    used = elements and any(
-        isinstance(part, ast.Attribute | ast.Call) and _root(part) in bound
-        for inner in _run(node.body)
-        for part in _own(inner)
-    )
-    yield from ((name, node.lineno) for name in elements if used)
-
-
-def _elements(iterated: ast.expr) -> list[str]:
-    elements = iterated.elts if isinstance(iterated, ast.Tuple | ast.List | ast.Set) else ()
-    return [element.id for element in elements if isinstance(element, ast.Name)]
-
-
-def _root(part: ast.Attribute | ast.Call) -> str:
-    inner = part.func if isinstance(part, ast.Call) else part.value
-    return inner.id if isinstance(inner, ast.Name) else ""
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            for block in ("body", "orelse", "finalbody"):
+                yield from _module_level(getattr(node, block, ()))
+            for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+                yield from _module_level(part.body)

@@ -13,7 +13,7 @@ from collections import Counter
 from pruner.verify.ancestry import listings
 from pruner.verify.coded import RUN
 from pruner.verify.held import lookups
-from pruner.verify.names import Import, Names, module_names
+from pruner.verify.names import Import, Names, called, module_names
 from pruner.verify.nodes import walk
 from pruner.verify.ownnames import by_walrus, in_dictionary, in_others
 from pruner.verify.record import DOTTED, Survey
@@ -60,6 +60,7 @@ def survey(
     walker.walk(parsed)
     result.gets += [(line, base, ".*", False, "dir") for line, base in listings(parsed, data)]
     walker.finish()
+    result.called = called(parsed)
     result.lookups = lookups(parsed, data, module)
     if b"ModuleType" in data:  # `self` of a class that derives from it is a module
         result.plain = result.attributes

@@ -370,6 +370,69 @@ def test_what_the_texts_of_a_declared_site_name_is_loaded_whatever_the_rule_list
     assert "zoo/c.py" in gone.removed
 
 
+FILLED = {
+    "the end of a name": "for name in ('a', 'c'):\n    import_module(f'zoo.{name}_impl')\n",
+    "the middle of a name": "for name in ('a', 'c'):\n    import_module(f'zoo.k_{name}_v2')\n",
+    "a package": "for name in ('far', 'off'):\n    import_module(f'zoo.{name}.main')\n",
+    "a package and a module": "for box, name in (('far', 'one'), ('far', 'two')):\n    import_module(f'zoo.{box}.{name}')\n",
+    "two parts of a name": "for name, kind in (('a', 'impl'), ('c', 'impl')):\n    import_module(f'zoo.{name}_{kind}')\n",
+    "one text of several": "for name in 'a c'.split():\n    import_module(f'zoo.{name}_impl')\n",
+    "lines": "for name in '''\na,\nc\n'''.replace(',', '').split():\n    import_module(f'zoo.{name}_impl')\n",
+    "names of modules and classes": "for text in ('a_impl:One', 'c_impl:Two'):\n    import_module('zoo.' + text.partition(':')[0])\n",
+    "dotted names": "for text in ('a_impl.One', 'c_impl.Two'):\n    import_module('zoo.' + text.rpartition('.')[0])\n",
+    "spelled otherwise": "for text in ('A-impl', 'C-impl'):\n    import_module('zoo.' + text.replace('-', '_').lower())\n",
+    "both by a function": "def load(box, name):\n    return import_module(f'{box}.{name}')\n\n\nfor name in ('a_impl', 'c_impl'):\n    load('zoo', name)\n",
+    "by the names of the parameters": "for name in ('a', 'c'):\n    import_module(name=f'.{name}_impl', package='zoo')\n",
+    "behind a constant with its dot": "BASE = 'zoo.'\nfor name in ('a_impl', 'c_impl'):\n    import_module(BASE + name)\n",
+    "by the list of an import": "__import__('zoo', fromlist=['a_impl', 'c_impl'])\n",
+}
+IN_ZOO = (
+    "a_impl",
+    "b_impl",
+    "c_impl",
+    "k_a_v2",
+    "k_b_v2",
+    "k_c_v2",
+    "far.one",
+    "far.two",
+    "far.main",
+    "far.other",
+    "off.main",
+    "near.main",
+)
+
+
+@pytest.mark.parametrize("text", FILLED.values(), ids=FILLED)
+@pytest.mark.parametrize("declared", [True, False])
+def test_texts_fill_the_holes_of_a_shape(text: str, declared: bool, tmp_path: Path) -> None:
+    """The next release loads ``f"zoo.{name}_impl"``: the text is no name of a module. Nor is one without a rule for the site."""
+    files = {
+        "app.py": "import sys\nimport site_of\n\n\ndef f():\n    return sorted(n for n in sys.modules if n.startswith('zoo'))\n",
+        "site_of.py": f"from importlib import import_module\n\n{text}",
+        "zoo/__init__.py": "",
+        **{f"zoo/{name.replace('.', '/')}.py": f"HERE = {name!r}\n" for name in IN_ZOO},
+        **{f"zoo/{box}/__init__.py": "" for box in ("far", "off", "near")},
+    }
+    rules = "rules:\n  - {id: root, because: It is., root: [app]}\n"
+    if declared:
+        rules += "  - {id: walk, because: It is., dynamic: {package: zoo, members: [b_impl], site: site_of}}\n"
+    pruned = prune(files, rules=rules)
+    same_behaviour(pruned, "import app\nRESULT = app.f()")
+    if declared:
+        assert "zoo/near/main.py" in pruned.removed and "zoo/k_b_v2.py" in pruned.removed
+    place = tmp_path / "right"
+    place.mkdir()
+    case = Case(place, files, rules)
+    assert case.judged({}, ["modules"]) == {}
+
+
+def test_an_import_in_code_that_is_put_together() -> None:
+    reach({
+        "app.py": "def f():\n    for name in ('a', 'c'):\n        exec(f'from zoo import {name}')\n    return 1\n",
+        "zoo/__init__.py": "", **{f"zoo/{name}.py": f"{name.upper()} = 1\n" for name in "abcd"},
+    })  # fmt: skip
+
+
 # -- text ----------------------------------------------------------------------------------------------------
 
 ANNOTATIONS = [
