@@ -31,6 +31,7 @@ Use = tuple[str, int, str, str]  # node, position, dropped name, rule
 # Module, node, its statements, the chains that remain in them, and for a module's own body its walk.
 _Row = tuple[str, str, tuple[Stmt, ...], list[Expr], "Unit | None"]
 _PLAIN = (str, bytes, list, dict, set, tuple, int, float, object, BaseException, io.TextIOWrapper, threading.Thread)
+_CATCHING = frozenset({"ImportError", "Exception", "BaseException"})
 _ASKING = frozenset(
     "getattr hasattr setattr len list tuple set sorted iter reversed max min sum int float range dict".split()
 )
@@ -227,21 +228,33 @@ class Gone:
 def _caught(body: tuple[Stmt, ...]) -> Iterator[tuple[int, int]]:
     """Lines of a module's own statements in which what a stand-in raises, an ImportError, ends nothing.
 
-    ``try`` suites whose handler catches it, and handlers, which run only when something else went wrong.
+    ``try`` suites whose handler catches it and goes on, what stands in ``suppress(ImportError)``, and handlers, which run
+    only when something else went wrong.
     """
     for s in statements(body):
         if s[0] == "try" and s[4]:
             first = min(handler[3] >> 16 for handler in s[4])
-            if any(handler[0] == EMPTY or _catches(handler[0]) for handler in s[4]):
+            catching = [handler for handler in s[4] if handler[0] == EMPTY or _catches(handler[0])]
+            if catching and not any(inner[0] == "raise" for inner in catching[0][2]):
                 yield s[1] >> 16, first - 1
             after = [part[0][1] >> 16 for part in (s[5], s[6]) if part]
             yield first, min(after) - 1 if after else s[2]
+        elif s[0] == "with" and any(_suppresses(item) for item in s[3]):
+            yield s[1] >> 16, s[2]
 
 
 def _catches(kind: Expr) -> bool:
     if kind[0] == "t":
         return any(_catches(inner) for inner in kind[2])
-    return kind[0] in ("n", "b") and kind[1] in ("ImportError", "Exception", "BaseException") and not kind[2]
+    return kind[0] in ("n", "b") and (kind[2][-1][1:] if kind[2] else kind[1]) in _CATCHING
+
+
+def _suppresses(item: Expr) -> bool:
+    """``contextlib.suppress(ImportError)``"""
+    if item[0] != "k" or item[1][0] != "n":
+        return False
+    name = item[1][2][-1] if item[1][2] else f".{item[1][1]}"
+    return bool(name == ".suppress") and any(_catches(argument) for argument in item[2])
 
 
 def _used_in(body: tuple[Stmt, ...], caught: list[tuple[int, int]]) -> Iterator[str]:

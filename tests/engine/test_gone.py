@@ -69,7 +69,8 @@ USED = {
         for text in (
             "X = Hip.SIZE", "print(Hip.SIZE)", "if Hip.SIZE:\n    X = 1", "T = {Hip.SIZE: New}", "class A(New):\n    x = Hip.SIZE",
             "try:\n    print(Hip.SIZE)\nexcept ValueError:\n    pass", "try:\n    X = Hip.SIZE\nexcept (KeyError, ModuleNotFoundError):\n    X = 1",
-            "try:\n    print(Hip.SIZE)\nfinally:\n    X = 1", "try:\n    X = 1\nexcept Exception:\n    X = 2\nelse:\n    print(Hip.SIZE)",
+            "try:\n    print(Hip.SIZE)\nfinally:\n    X = 1", "try:\n    print(Hip.SIZE)\nexcept ImportError:\n    raise",
+            "import contextlib\n\nwith contextlib.suppress(KeyError):\n    X = Hip.SIZE", "try:\n    X = 1\nexcept Exception:\n    X = 2\nelse:\n    print(Hip.SIZE)",
             "for kind in (New, Hip):\n    print(kind.SIZE)", "for kind in [New, Hip]:\n    try:\n        print(kind.SIZE)\n    except ValueError:\n        pass",
             "N = [kind.SIZE for kind in (New, Hip)]", "N = {kind.SIZE: kind for kind in (New, Hip)}",
         )
@@ -96,7 +97,8 @@ UNUSED = {
         f"in a try that catches it, behind a package: {text}": (f"from box import Hip, New\n\n{text}\n\n\ndef f():\n    return 1\n", "opt")
         for text in (
             "try:\n    print(Hip.SIZE)\nexcept ImportError:\n    pass", "try:\n    X = Hip.SIZE\nexcept (KeyError, Exception):\n    X = 1",
-            "try:\n    print(Hip.SIZE)\nexcept:\n    pass", "for kind in (New, Hip):\n    try:\n        print(kind.SIZE)\n    except Exception:\n        pass",
+            "try:\n    print(Hip.SIZE)\nexcept:\n    pass", "import builtins\n\ntry:\n    X = Hip.SIZE\nexcept builtins.Exception:\n    X = 1",
+            "import contextlib\n\nwith contextlib.suppress(ImportError):\n    X = Hip.SIZE", "from contextlib import suppress\n\nwith suppress(KeyError, Exception):\n    print(Hip.SIZE)", "for kind in (New, Hip):\n    try:\n        print(kind.SIZE)\n    except Exception:\n        pass",
         )
     },
     **{

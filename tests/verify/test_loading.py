@@ -90,6 +90,7 @@ USED = [
     "def g():\n    global Y\n    Y = @Hip()\n\n\ng()",
     "def g():\n    yield @make()\n\n\nX = list(g())",
     "try:\n    X = @Hip.SIZE\nexcept ImportError:\n    raise",
+    "try:\n    X = @Hip.SIZE\nexcept ImportError as error:\n    raise ValueError from error",
     "try:\n    X = @Hip.SIZE\nfinally:\n    Y = 1",
     "import contextlib\n\nwith contextlib.suppress(KeyError):\n    X = @Hip.SIZE",
     "match 3:\n    case @Hip.SIZE:\n        X = 1",
