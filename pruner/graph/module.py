@@ -366,7 +366,11 @@ class ModuleWalker(Walker):
                 why = self._body_effect(part[4]) or self._body_effect(part[5])
                 if why:
                     return why
-            if tag in ("for", "while", "with", "try", "match", "global"):
+            if tag == "class":  # class Outer: class Inner: field = Registering()
+                why = self._decorated(part[4]) or self._class_effect(part)
+                if why:
+                    return why
+            if tag in ("for", "while", "with", "try", "match", "global", "import", "from", "assert", "raise", "del"):
                 return f"{tag} in class body"
         return ""
 

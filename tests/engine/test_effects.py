@@ -86,3 +86,33 @@ def test_entry_that_is_a_call() -> None:
     same_behaviour(pruned, "import app\nRESULT = app.f()")
     assert "[A()]" in pruned["app.py"].replace(" ", "")
     assert "class B" not in pruned["keys.py"]
+
+
+INNER = {
+    "an object": "class Inner:\n        field = Noted()",
+    "an object, two classes down": "class Inner:\n        class Core:\n            field = Noted()",
+    "a call": "class Inner:\n        LOG.append(1)",
+    "a base that is told": "class Inner(Told):\n        pass",
+    "a base of its own that is told": "class Inner:\n        def __init_subclass__(cls):\n            LOG.append(2)\n\n    class Core(Inner):\n        pass",
+    "a decorator": "@noted\n    class Inner:\n        pass",
+    "a keyword": "class Inner(Told, kind=3):\n        pass",
+    "an import": "import side",
+    "an import in it": "class Inner:\n        from side import N",
+}
+
+
+@pytest.mark.parametrize("inner", INNER.values(), ids=INNER)
+def test_what_the_body_of_an_inner_class_does_stays(inner: str) -> None:
+    """``class Unused: class Inner: field = Registering()``: nobody names the outer class, and making it registers something."""
+    text = (
+        "import log\nfrom log import LOG\n\n\nclass Noted:\n    def __init__(self):\n        LOG.append('made')\n\n\n"
+        "class Told:\n    def __init_subclass__(cls, kind=0):\n        LOG.append(kind)\n\n\n"
+        f"def noted(cls):\n    LOG.append(cls.__name__)\n    return cls\n\n\nclass Unused:\n    {inner}\n\n\ndef f():\n    return LOG\n"
+    )
+    files = {"app.py": text, "log.py": "LOG = []\n", "side.py": "from log import LOG\n\nLOG.append('side')\nN = 1\n"}
+    same_behaviour(prune(files, roots=["app:f"]), "import app\nRESULT = app.f()")
+
+
+def test_an_inner_class_that_does_nothing_goes() -> None:
+    text = "class Unused:\n    class Inner:\n        size = 3\n\n        class Core:\n            pass\n\n        def g(self):\n            return 1\n\n\ndef f():\n    return 1\n"
+    assert "Unused" not in prune({"app.py": text}, roots=["app:f"])["app.py"]
