@@ -4,7 +4,8 @@ Definitions, plain assignments and imports are *items*: they live when something
 their name. Everything else runs whenever the module is imported, and counts as an effect
 unless it can be dropped.
 
-Blind to: effects hidden in names that rules call pure, ``__set_name__`` and descriptors.
+Blind to: effects hidden in names that rules call pure, ``__set_name__`` and descriptors; what a class of another package
+does when one in the body of a class derives from it.
 """
 
 from __future__ import annotations
@@ -323,10 +324,10 @@ class ModuleWalker(Walker):
             return all(self.droppable(p) for p in e[1:])
         return self.ev.droppable(e)
 
-    def _class_effect(self, s: Stmt) -> str:
+    def _class_effect(self, s: Stmt, inner: bool = False) -> str:
         for base in s[5]:
             why = self._base_effect(base)
-            if why:
+            if why and not (inner and self._foreign(base)):
                 return why
         for name, value in s[6]:
             known = name == "metaclass" and self._callee(value) in ("abc.ABCMeta", "enum.EnumMeta")
@@ -367,12 +368,16 @@ class ModuleWalker(Walker):
                 if why:
                     return why
             if tag == "class":  # class Outer: class Inner: field = Registering()
-                why = self._decorated(part[4]) or self._class_effect(part)
+                why = self._decorated(part[4]) or self._class_effect(part, inner=True)
                 if why:
                     return why
             if tag in ("for", "while", "with", "try", "match", "global", "import", "from", "assert", "raise", "del"):
                 return f"{tag} in class body"
         return ""
+
+    def _foreign(self, base: Expr) -> bool:
+        """Is it a class of another package?"""
+        return base[0] == "n" and self.program.follow(self.module, base[1], base[2])[0].kind == "outside"
 
     def _base_effect(self, base: Expr) -> str:
         if base[0] == "n" and base[2] and base[2][-1][0] == "[":
