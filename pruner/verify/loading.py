@@ -6,7 +6,8 @@ go in their order; of a test that is not known both arms run; a loop runs twice;
 arguments. A use that an ``except ImportError`` or ``suppress`` around it catches is none.
 
 Blind to what code outside the tree does with a stand-in that it is handed, to handlers of exceptions, to computed names
-of attributes, and to what more than :data:`_STATEMENTS` statements do.
+of attributes, to uses that fail nothing (a constant that is compared, printed or looked up), and to what more than
+:data:`_STATEMENTS` statements do.
 """
 
 from __future__ import annotations
