@@ -55,6 +55,7 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.need(module, name, node, "text", 0)  # cast("Cache", x): a type checker looks for it
         if text.isidentifier():
             marker.use_name(text)
+            marker.held.spelled(module, text, node)
             if listing and text.endswith("_") and len(text) > 2:
                 marker.use_pattern(re.escape(text) + r"\w*")  # n.startswith("case_") over dir(self)
             if text in state.names and any(i.kind in ("def", "class") for i in state.names[text]):
@@ -87,6 +88,8 @@ def texts(marker: Marker, module: str, node: str, values: list[str], listing: bo
             marker.escape(found, node, 0, private=False)
         elif rest.split(".")[0] in (marker.state(found) or state).names:
             marker.need(found, rest.split(".")[0], node, "text", 0)
+            if found != module:
+                marker.held.told(module, found, node)
 
 
 _PLACED = re.compile(

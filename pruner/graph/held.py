@@ -48,6 +48,8 @@ class Held:
         self._walked: set[tuple[str, str]] = set()
         self._mentioned: dict[tuple[str, str], bool] = {}  # see mentions
         self._answered: dict[str, set[str]] = {}  # module -> what of it was looked at
+        self._words: dict[str, dict[str, str]] = {}  # module -> names that its live texts spell, and who does
+        self._by_text: dict[str, dict[str, str]] = {}  # module -> modules that its live texts name, and who does
 
     # -- what a held module may be asked for -------------------------------------------------------
 
@@ -58,6 +60,25 @@ class Held:
             return
         marker.execute(module, node, "value", marker.path_of(node), line_of(pos))
         self._open(module, node, pos)
+
+    def spelled(self, home: str, word: str, node: str) -> None:
+        """``[("mod", "g")]`` beside ``"pkg.mod:f"``: who loads the module by a text may ask it for what other texts spell."""
+        if word not in self._words.setdefault(home, {}):
+            self._words[home][word] = node
+            for module in self._by_text.get(home, ()):
+                self._spelled(module, word, node)
+
+    def told(self, home: str, module: str, node: str) -> None:
+        """A live text names the module."""
+        if module not in self._by_text.setdefault(home, {}):
+            self._by_text[home][module] = node
+            for word, by in list(self._words.get(home, {}).items()):
+                self._spelled(module, word, by)
+
+    def _spelled(self, module: str, word: str, node: str) -> None:
+        state = self.marker.state(module)
+        if state is not None and word in state.names:
+            self._ask(module, word, node, 0)
 
     def by_file(self) -> dict[str, set[str]]:
         """File -> the modules that are objects in it."""

@@ -255,3 +255,35 @@ def test_membership_of_the_table_is_no_look_up() -> None:
     for operator in ("in", "not in", "and"):
         pruned = prune({"app.py": app.format(operator), "pkg/__init__.py": "", "pkg/kit.py": kit}, roots=("app:main",))
         assert ("unused" in pruned["pkg/kit.py"]) == (operator == "and")
+
+
+SPEC = (
+    "import importlib\n\n\nclass Spec:\n    def __init__(self, target):\n        self.target = target\n\n    def load(self):\n"
+    "        module, _, name = self.target.partition(':')\n        return getattr(importlib.import_module(module), name)\n"
+)
+SITE = (
+    "rules:\n  - {id: t.facts, because: It is., assume: {plat.is_hip(): false}}\n"
+    "  - {id: t.root, because: It starts here., root: ['app:main']}\n"
+    "  - {id: t.site, because: It loads what texts name., dynamic: {package: pkg, members: [], site: pkg.spec}}\n"
+)
+ENTRIES = (
+    "for _mod, _name in [('kit', 'wanted')]:\n    TABLE.append(Spec(f'pkg.{_mod}:{_name}'))\n",
+    "TABLE.append(Spec('pkg.kit:other'))\n",
+)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_who_loads_a_module_by_a_text_may_ask_it_for_what_other_texts_spell(order: int, tmp_path: Path) -> None:
+    """``[("kit", "wanted")]`` beside ``"pkg.kit:other"``: the declared site builds no name, and the table is far from it."""
+    files = {
+        "app.py": "from pkg.spec import Spec\n\nTABLE = []\n"
+        + "".join(ENTRIES[::order])
+        + "\n\ndef main():\n    return sorted(spec.load()() for spec in TABLE)\n",
+        "pkg/__init__.py": "",
+        "pkg/spec.py": SPEC,
+        "pkg/kit.py": "def other():\n    return 'other'\n" + WANTED + UNUSED,
+    }
+    pruned = prune(files, rules=SITE)
+    assert not pruned.findings and "unused" not in pruned["pkg/kit.py"]
+    before, after = _write(tmp_path / "in", pruned.before), _write(tmp_path / "out", pruned.files)
+    assert _said(after) == _said(before) == "['other', 'wanted']\n"
