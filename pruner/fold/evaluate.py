@@ -127,6 +127,9 @@ class World(Protocol):
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""
 
+    def dropped_function(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The rule that drops the function that the chain names, or its module, or ""."""
+
 
 class Locals(Protocol):
     """What is known of the names of enclosing functions."""
@@ -386,6 +389,16 @@ class Evaluator:
             else:
                 origin |= known.origin
         return None if unknown else Value((True,), origin, True)
+
+    def calls_dropped(self, e: Expr) -> bool:
+        """Is it a call of a function that a rule drops?"""
+        func = e[1] if e[0] == "k" else (*e[:2], e[2][:-1]) if e[0] in ("n", "v") and e[2] and e[2][-1][0] == "(" else e
+        if func is e or func[0] not in ("n", "v"):
+            return False
+        if func[0] == "n":
+            return bool(self.world.dropped_function(self.module, func[1], func[2]))
+        target = self.locals.target(func[1]) if self.locals is not None else None
+        return target is not None and bool(self.world.dropped_function(target[0], target[1], target[2] + func[2]))
 
     def gone(self, e: Expr, alike: bool) -> str:
         """Rule id when the expression is a member of an enum that a rule drops."""

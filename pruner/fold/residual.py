@@ -492,6 +492,11 @@ class Walker:
         self.runs(s)
         known = self.ev.value(s[3]) if s[3][0] in ("n", "v", "k") else None
         if known is not None and known.origin:
+            if s[1] not in self.frozen and self.ev.calls_dropped(s[3]) and self.ev.droppable(s[3]):
+                # `use_mlx()`, of a module that a rule drops: what is left to call says that it is gone
+                self.unit.decisions[s[1]] = Decision("cut", known.origin)
+                self._remove(s[1], (), (s[3],))
+                return 0
             self.store(s[3], s[1])  # a call for its own sake stays a call, whatever it gives
         else:
             self.read(s[3], s[1])

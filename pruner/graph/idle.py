@@ -93,8 +93,10 @@ class Loading:
             if marker.stays(state, item):
                 continue
             targets = marker.targets(state.summary, item)
+            if any(marker.drops.module(target) for target in targets):
+                continue  # from pkg.removed import f: it cannot stay, whatever importing pkg does
             lost = self._lost(targets, have)
-            if lost or any(not marker.drops.module(t) and marker.rebinds(state, t) for t in targets):
+            if lost or any(marker.rebinds(state, t) for t in targets):
                 if not item.conditional:
                     have |= lost
                 marker.require(state, item, "effect")

@@ -422,6 +422,14 @@ class ProgramWorld:
         found = self.drops.find(symbol.module, symbol.name)
         return found[1] if found is not None and self.defines(symbol) else ""
 
+    def dropped_function(self, module: str, root: str, path: tuple[str, ...]) -> str:
+        """The rule that drops the function that the chain names, or its module, or ""."""
+        symbol, rest = self.follow(module, root, path)
+        if symbol.kind != "binding" or rest:
+            return ""
+        found = self.drops.find(symbol.module, symbol.name)
+        return found[1] if found is not None else ""
+
     # -- values -----------------------------------------------------------------------------
 
     def fact(self, subject: str, reader: str) -> Value | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.engine.program import Pruned, prune, run, same_behaviour
+from tests.engine.program import Pruned, prune, rules_text, run, same_behaviour
+from tests.engine.test_enum_numbers import judged
 
 # -- entries of tables ------------------------------------------------------------------------------------------
 
@@ -209,6 +211,31 @@ LAZY = [
     ("relative", "def f():\n    from amd import K\n    return K()\n"),
     ("by name", "import importlib\n\n\ndef f():\n    return importlib.import_module('amd').g()\n"),
 ]  # fmt: skip
+
+
+UNREAD = {
+    "a name": ("from pkg.gone import made", "made()"),
+    "the module": ("import pkg.gone", "pkg.gone.made()"),
+    "the module of its package": ("from pkg import gone", "gone.made()"),
+    "beside another": ("from pkg.gone import made\nfrom pkg.base import TABLE", "made()"),
+}
+
+
+@pytest.mark.parametrize("how", UNREAD)
+@pytest.mark.parametrize("inside", ["", "TABLE.append('gone')\n"], ids=["defines", "acts"])
+def test_an_unread_import_of_something_dropped_goes_although_its_package_does_something(how: str, inside: str) -> None:
+    """Loading ``pkg`` loads ``pkg.base``, which fills a table; the import of the dropped module cannot stay for that."""
+    statement, use = UNREAD[how]
+    files = {
+        "app.py": f"from plat import is_hip\n{statement}\n\n\ndef f():\n    if is_hip():\n        return {use}\n    return 'none'\n",
+        "pkg/__init__.py": "from pkg.base import TABLE\n",
+        "pkg/base.py": "TABLE = []\nTABLE.append('base')\n",
+        "pkg/gone.py": f"from pkg.base import TABLE\n\n{inside}\n\ndef made():\n    return TABLE\n",
+    }
+    pruned = prune(files, drop=["pkg.gone"])
+    assert pruned.findings == [] and "pkg/gone.py" not in pruned.files, pruned["app.py"]
+    assert "gone" not in pruned["app.py"]
+    assert run(pruned.files, "import app\nRESULT = app.f()")["result"] == "'none'"
 
 
 @pytest.mark.parametrize("app", [e[1] for e in LAZY], ids=[e[0] for e in LAZY])
@@ -450,3 +477,40 @@ def test_keep_wins_and_a_member_that_is_not_there_matches_nothing() -> None:
     text = "class Op:\n    def hip(self):\n        return 1\n"
     assert "hip" in prune({"app.py": text}, drop=["app:Op.hip"], keep=["app:Op.hip"])["app.py"]
     assert prune({"app.py": text}, drop=["app:Op.rocm"]).findings == ["PR012"]
+
+
+CALLED = {
+    "by name": ("from opt import use\n\n\n", "use()"),
+    "of the module": ("import opt\n\n\n", "opt.use()"),
+    "imported there": ("", "from opt import use\n    use()"),
+    "under another name": ("from opt import use as asks\n\n\n", "asks()"),
+    "through a package": ("from pack import use\n\n\n", "use()"),
+    "in an arm": ("from opt import use\n\n\n", "if r:\n        use()"),
+    "with an argument": ("from opt import uses\n\n\n", "uses(r)"),
+}
+
+
+@pytest.mark.parametrize("how", CALLED)
+@pytest.mark.parametrize("dropped", ["opt", "opt:use", ""])
+def test_a_call_for_its_own_sake_of_something_dropped_whose_value_is_stated(
+    how: str, dropped: str, tmp_path: Path
+) -> None:
+    """``use_mlx()`` at every start, of a module that a rule drops: the fact says that it answers, so nothing is left to ask."""
+    head, call = CALLED[how]
+    if "uses" in call and dropped == "opt:use":
+        dropped = "opt:uses"
+    files = {
+        "app.py": f"{head}def check(r):\n    {call}\n\n\ndef f():\n    check(1)\n    return 1\n",
+        "opt.py": "import os\n\n\ndef use():\n    return 'MLX' in os.environ\n\n\ndef uses(x):\n    return False\n",
+        "pack.py": "from opt import use\n",
+    }
+    facts = {"opt.use()": False, "opt.uses(...)": False}
+    drop = [dropped] if dropped else []
+    pure = ["opt.use", "opt.uses"]
+    pruned = prune(files, facts=facts, drop=drop, pure=pure)
+    assert pruned.findings == []
+    assert run(pruned.files, "import app\nRESULT = app.f()") == {"result": "1", "printed": "", "raised": ""}
+    assert ("use" in pruned["app.py"]) == (not dropped)  # what is there is still called
+    told = prune(files, facts={}, drop=drop, pure=pure)  # without the fact it is missed
+    assert bool(run(told.files, "import app\nRESULT = app.f()")["raised"]) == bool(dropped)
+    assert judged(pruned.files, pruned.before, rules_text(facts, ["app"], drop, (), pure), tmp_path, "fold") == "passed"
