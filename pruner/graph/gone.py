@@ -8,7 +8,7 @@
   ``if LIMIT > 2:``, ``range(LIMIT)``. A class or function in the same places is a type or is handed on: ``Kind | None``.
 
 Blind to names that are put together, to methods that outside code asks for, to objects of other packages with a
-member of the name, to statements in ``try`` suites whose handlers catch an ImportError, and to stand-ins that are asked
+member of the name, to the last statement of ``try`` suites whose handlers catch an ImportError, and to stand-ins that are asked
 of a module object (``package.removed()``).
 """
 
@@ -84,10 +84,14 @@ class Gone:
             changed = False
             for module, state in states.items():
                 for item in state.items if state.executed else ():
-                    if item.kind != "import" or not item.live or item.stmt[0] != "from" or len(item.names) != 1:
+                    if not item.live or len(item.names) != 1 or item.stmt[0] not in ("from", "="):
                         continue
-                    source = table.absolute(state.summary, item.stmt[3], item.stmt[4])
-                    known = visible.get(source, {}).get(item.stmt[5][item.index][0])
+                    if item.stmt[0] == "=":  # `_TOKENS = TOKENS`
+                        value = item.stmt[4]
+                        known = visible.get(module, {}).get(value[1]) if value[0] == "n" and not value[2] else None
+                    else:
+                        source = table.absolute(state.summary, item.stmt[3], item.stmt[4])
+                        known = visible.get(source, {}).get(item.stmt[5][item.index][0])
                     name = item.names[0]
                     if known and name not in visible.get(module, {}) and len(state.names.get(name, ())) == 1:
                         visible.setdefault(module, {})[name] = known
@@ -111,6 +115,8 @@ class Gone:
     def _used_by_body(self, module: str, unit: Unit, caught: list[tuple[int, int]]) -> None:
         asked = set(_roots(tuple(unit.remains.calls)))
         for loop in statements(self.marker.out.states[module].summary.body):
+            if loop[0] == "for" and _plain(loop[4]):
+                asked.add(loop[4][1])
             if loop[0] == "for" and {t[1] for t in loop[3] if t[0] == "n"} & set(_used_in(loop[5], caught)):
                 asked.update(_elements(loop[4]))  # `for kind in (Kept, Removed): register(kind.name, kind)`
         for chain, pos in zip(unit.remains.chains, unit.lines, strict=True):
@@ -228,19 +234,19 @@ class Gone:
 def _caught(body: tuple[Stmt, ...]) -> Iterator[tuple[int, int]]:
     """Lines of a module's own statements in which what a stand-in raises, an ImportError, ends nothing.
 
-    ``try`` suites whose handler catches it and goes on, what stands in ``suppress(ImportError)``, and handlers, which run
-    only when something else went wrong.
+    That is the last statement of a ``try`` suite whose handler catches it and goes on, or of ``suppress(ImportError)``: what
+    fails before it takes the others with it. And handlers, which run only when something else went wrong.
     """
     for s in statements(body):
         if s[0] == "try" and s[4]:
             first = min(handler[3] >> 16 for handler in s[4])
             catching = [handler for handler in s[4] if handler[0] == EMPTY or _catches(handler[0])]
             if catching and not any(inner[0] == "raise" for inner in catching[0][2]):
-                yield s[1] >> 16, first - 1
+                yield s[3][-1][1] >> 16, first - 1
             after = [part[0][1] >> 16 for part in (s[5], s[6]) if part]
             yield first, min(after) - 1 if after else s[2]
         elif s[0] == "with" and any(_suppresses(item) for item in s[3]):
-            yield s[1] >> 16, s[2]
+            yield s[5][-1][1] >> 16, s[2]
 
 
 def _catches(kind: Expr) -> bool:
@@ -283,6 +289,8 @@ def _roots(part: Any) -> Iterator[str]:
             continue
         if e[0] == "f" and e[2:] != ("c",):
             continue
+        if e[0] == "o" and len(e) == 2 and len(e[1]) == 2 and e[1][1][:1] == ("f",) and e[1][1][2:] and _plain(e[1][0]):
+            yield e[1][0][1]  # [n for n in removed]
         if e[0] == "o" and len(e) == 2 and any(p[:1] == ("f",) and p[2:] == ("c",) and _asks_a_local(p) for p in e[1]):
             for part in e[1]:  # {kind.name: kind for kind in (Kept, Removed)}
                 yield from _elements(part)
@@ -298,6 +306,11 @@ def _roots(part: Any) -> Iterator[str]:
             if e[1][1] in _ASKING and not e[1][2]:
                 yield from (argument[1] for argument in e[2] if argument[0] == "n" and not argument[2])
         stack += e
+
+
+def _plain(e: Expr) -> bool:
+    """Is it the name of a global, and nothing more?"""
+    return e[0] == "n" and len(e) == 3 and not e[2]
 
 
 def _asks_a_local(part: Any) -> bool:

@@ -155,17 +155,21 @@ class Frame:
                 caught = caught or any(map(catches, call.args))
             if item.optional_vars is not None:
                 self.bind(item.optional_vars, NOTHING if isinstance(call, ast.Name) else value)
-        with self.loading.catching(caught):
-            left = self.suite(node.body)
+        left = self.guarded(node.body, caught)
         return left and not caught
 
     _AsyncWith = _With
 
+    def guarded(self, body: list[ast.stmt], caught: bool) -> bool:
+        """A suite in which an ImportError ends nothing: what fails before the last statement takes the others with it."""
+        early = caught and self.suite(body[:-1])
+        with self.loading.catching(caught):
+            return early or self.suite(body[-1:] if caught else body)
+
     def _Try(self, node: ast.Try) -> bool:
         first = next((h for h in node.handlers if catches(h.type)), None)
         caught = first is not None and not any(isinstance(inner, ast.Raise) for inner in first.body)
-        with self.loading.catching(caught):
-            left = self.suite(node.body)
+        left = self.guarded(node.body, caught)
         left = (left or self.suite(node.orelse)) and not node.handlers
         return self.suite(node.finalbody) or left
 

@@ -69,6 +69,10 @@ class Wanted:
             if module not in self._words:
                 todo += self._definitions(module)
             stands = (module, name) in self.names
+            for target in self._bound_of(module, name) if stands else ():
+                if (module, target) not in self.names:
+                    self.names.add((module, target))
+                    todo.append((module, target))
             for other, row in self._importers.get(module, ()):
                 bound = name if row.symbol == "*" else row.bound
                 if row.symbol not in (name, "*") or not other or row.typing:
@@ -84,6 +88,15 @@ class Wanted:
             for other in self._objects(module):
                 if any(name in chain.split(".")[1:] for chain in self.output.modules[other].chains):
                     self.modules.add(other)
+
+    def _bound_of(self, module: str, name: str) -> Iterator[str]:
+        """``Kind = Removed``, ``KINDS = (Kept, Removed)``: names of the module for what has the thing."""
+        tree = self.output.tree.parse_module(module)
+        for node in _module_level(tree.body) if tree is not None else ():
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                if any(isinstance(part, ast.Name) and part.id == name for part in walk(node.value)):
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    yield from (part.id for target in targets for part in walk(target) if isinstance(part, ast.Name))
 
     def _objects(self, module: str) -> Iterator[str]:
         """Who has a module as an object."""

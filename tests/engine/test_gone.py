@@ -75,6 +75,24 @@ USED = {
             "N = [kind.SIZE for kind in (New, Hip)]", "N = {kind.SIZE: kind for kind in (New, Hip)}",
         )
     },
+    **{
+        f"behind another name: {text}": (f"from opt import ALL, Hip\n\n_all = ALL\nKind = Hip\n{text}\n\n\ndef f():\n    return 1\n", "opt", ["PR220"])
+        for text in (
+            "X = Kind.SIZE", "X = sorted(_all)", "X = '|'.join(n for n in sorted(_all))", "X = [n for n in _all]", "print(*(n for n in _all))",
+            "for n in _all:\n    print(n)", "X = max(map(len, list(_all)))", "class A:\n    x = Kind.SIZE", "def g(x=len(_all)):\n    return x",
+        )
+    },
+    **{
+        f"behind a package, in a try that catches it, before another statement: {text}": (
+            f"import contextlib\nfrom box import Hip, New\n\nN = []\n{text}\n\n\ndef f():\n    return N\n", "opt", ["PR220"],
+        )
+        for text in (
+            "try:\n    N.append(Hip.SIZE)\n    N.append(New.SIZE)\nexcept ImportError:\n    pass", "try:\n    if N is not None:\n        N.append(Hip.SIZE)\n    N.append(1)\nexcept Exception:\n    pass",
+            "try:\n    N += [kind.SIZE for kind in (Hip, New)]\n    N.append(1)\nexcept ImportError:\n    pass",
+            "with contextlib.suppress(ImportError):\n    N.append(Hip.SIZE)\n    N.append(1)",
+        )
+    },
+    "behind another name in a package": ("from rack import Kind\n\nX = Kind.SIZE\n\n\ndef f():\n    return X\n", "opt", ["PR220"]),
     "behind two packages": ("from tub import Part\n\nX = Part.SIZE\n\n\ndef f():\n    return X\n", "opt", ["PR220"]),
     "a call for its own sake": ("from opt import make\n\nmake()\n\n\ndef f():\n    return 1\n", "opt", ["PR220"]),
 }  # fmt: skip
@@ -107,6 +125,10 @@ UNUSED = {
             "try:\n    X = New.SIZE\nexcept ValueError:\n    print(Hip.SIZE)", "def g(x):\n    return isinstance(x, Hip)", "T = (New, Hip)", "X = Hip | None",
         )
     },
+    "another name": ("from opt import ALL, Hip\n\n_all = ALL\nKind = Hip\nT = (Kind, _all)\n\n\ndef f():\n    return len(T)\n", "opt"),
+    "another name that a function reads": (
+        "from opt import ALL\n\n_all = ALL\n\n\ndef g():\n    return sorted(_all)\n\n\ndef f():\n    return g.__name__\n", "opt",
+    ),
     "what a function asks": ("from opt import make\n\n\ndef g():\n    return make()\n\n\ndef f():\n    return 1\n", "opt"),
     "an annotation that is put off": (
         "from __future__ import annotations\nfrom opt import Hip\n\n\ndef g(x: Hip.Inner = None):\n    return x\n\n\ndef f():\n    return g()\n", "opt",
@@ -119,9 +141,10 @@ UNUSED = {
     ),
 }  # fmt: skip
 MORE = {
-    "opt.py": "LIMIT = 3\n\n\nclass Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
+    "opt.py": "LIMIT = 3\nALL = frozenset(str(n) for n in (1, 2))\n\n\nclass Hip:\n    SIZE = 3\n\n    class Inner:\n        pass\n\n\ndef make():\n    return 1\n",
     "box/__init__.py": "from box.new import New\nfrom opt import Hip\n",
     "box/new.py": "class New:\n    SIZE = 4\n",
+    "rack/__init__.py": "from opt import Hip\n\nKind = Hip\n",
     "tub/__init__.py": "from box import Hip as Part\n",
     "pk/__init__.py": "__all__ = ['hip', 'cuda']\n",
     "pk/hip.py": "N = 1\n",
@@ -141,7 +164,8 @@ def test_the_checks_see_the_use_by_themselves(name: str, tmp_path: Path) -> None
     text, drop, _ = USED[name]
     rules = rules_text({}, ["app"], [drop])
     made = prune({"app.py": text, **MORE}, rules=rules)
-    assert "RemovedByPrune" in run(made.files, RUN)["raised"]
+    ran = run(made.files, RUN)
+    assert "RemovedByPrune" in ran["raised"] or ran["result"] != run(made.before, RUN)["result"]
     assert judged(made.files, made.before, rules, tmp_path, "imports") == "refuted"
 
 
