@@ -293,14 +293,14 @@ class Evaluator(Operators):
         return self.world.ruled.drops_symbol(found[1], found[2])
 
     def _known_arguments(self, node: ast.Call, function: Symbol, scope: Scope) -> dict[str, Val]:
-        """Parameters of a call whose truth is known: ``pad(n, on_hip=_is_hip)``, ``pad(n, on_hip=False)``."""
+        """Parameters of a call with a known value or truth: ``pad(n, on_hip=_is_hip)``, ``owns(self.spec)`` where that is one of two."""
         definition = self.world.definition(function)
         if not isinstance(definition, ast.FunctionDef) or any(isinstance(a, ast.Starred) for a in node.args):
             return {}
         names = [arg.arg for arg in (*definition.args.posonlyargs, *definition.args.args)]
         pairs = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg is not None)]
         known = {name: self.value(value, scope) for name, value in pairs if name is not None}
-        return {name: value for name, value in known.items() if value.truth is not None}
+        return {name: value for name, value in known.items() if value.truth is not None or value.consts is not None}
 
     def result(self, function: Symbol, arguments: dict[str, Val] | None = None, *, effects: bool = False) -> Val:
         """What a call of a function of the tree returns, when that is one value or one truth.

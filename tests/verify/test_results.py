@@ -35,3 +35,54 @@ def test_the_value_folds_and_the_call_stays(kept: str, answer: str, tmp_path: Pa
     (tmp_path / "rules.yaml").write_text(RULES)
     (verdict,) = verify.run(upstream, out, [tmp_path / "rules.yaml"], python_root="", jobs=1, checks=("fold",))
     assert verdict.result == answer, verdict.details
+
+
+SPECS = """\
+rules:
+  - {id: t.root, because: It starts here., root: [app]}
+  - {id: t.spec, because: These are all., assume: {app.Chat.spec: [null, b]}}
+"""
+CHAT = """\
+from ask import owns
+
+
+class Chat:
+    def __init__(self, spec):
+        self._spec = spec
+
+    @property
+    def spec(self):
+        return self._spec
+
+    def answer(self):
+        if self.spec is not None:
+            return owns(self.spec)
+        return 1
+"""
+ASKED = {
+    "spec == 'k'": False,
+    "spec in ('k', 'l')": False,
+    "spec != 'k'": True,
+    "spec not in ('k', 'l')": True,
+    "spec in ('k', 'b')": None,
+    "spec is not None": None,
+}
+
+
+@pytest.mark.parametrize("test", ASKED)
+@pytest.mark.parametrize("said", ["True", "False", ""])
+def test_an_argument_that_is_one_of_several_values_decides_a_call(test: str, said: str, tmp_path: Path) -> None:
+    """``owns(self.spec)``, whose answer is the same for every value that the rules leave the attribute."""
+    upstream, out = tmp_path / "in", tmp_path / "out"
+    for folder in (upstream, out):
+        folder.mkdir()
+        (folder / "ask.py").write_text(f"def owns(spec):\n    return {test}\n")
+    (upstream / "app.py").write_text(CHAT)
+    (out / "app.py").write_text(CHAT.replace("owns(self.spec)", said) if said else CHAT)
+    if said:
+        (out / "app.py").write_text((out / "app.py").read_text().replace("from ask import owns\n\n\n", ""))
+        (out / "ask.py").unlink()
+    (tmp_path / "rules.yaml").write_text(SPECS)
+    (verdict,) = verify.run(upstream, out, [tmp_path / "rules.yaml"], python_root="", jobs=1, checks=("fold",))
+    right = not said or str(ASKED[test]) == said
+    assert (verdict.result == "passed") == right, verdict.details
