@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import pytest
 
@@ -11,6 +12,7 @@ from pruner.verify.behaviour.design import design
 from pruner.verify.behaviour.judge_arguments import Arguments
 from pruner.verify.behaviour.judge_surface import EQUAL, Surface
 from pruner.verify.behaviour.licence import Licences
+from pruner.verify.behaviour.probe.describe import Describer
 from pruner.verify.behaviour.statics import Side
 
 UP = "def (self, a: p.m.A | p.m.Gone, b: int = 1)"
@@ -176,6 +178,47 @@ def test_the_order_of_a_union_with_a_stand_in(tmp_path: Path) -> None:
     up, out = "def (self, c: None | a.z.Gone | r.B = 1)", "def (self, c: None | r.B | s._prune_guard.a.z:Gone = 1)"
     assert list(licences.differences("f", up, out)) == []
     assert list(licences.differences("f", up, out.replace("r.B", "r.C")))
+
+
+@pytest.mark.parametrize(
+    ("up", "out", "same"),
+    [
+        ("process:70", "process:71", True),
+        ("process:70", 70, True),  # SIZES = list(range(100)) in process 70
+        (70, "process:70", True),
+        ("process:70", 71, False),
+        (None, "process:70", False),
+        ("process:70", "70 of them", False),
+    ],
+)
+def test_numbers_of_processes(up: object, out: object, same: bool, tmp_path: Path) -> None:
+    licences = Licences([], {}, Side(tmp_path, ""), frozenset())
+    for before, after in ((up, out), ([1, up], [1, out]), ({"a": up}, {"a": out})):
+        assert (list(licences.differences("t", before, after)) == []) is same
+    assert Describer({}).value([os.getpid(), 1, os.getpid() + 1]) == [f"process:{os.getpid()}", 1, os.getpid() + 1]
+
+
+@pytest.mark.parametrize("count", [1, 400])
+def test_a_stand_in_in_a_signature_of_any_length(count: int, tmp_path: Path) -> None:
+    """A long text is told by its digest; a signature is not, or a stand-in in it would be another signature."""
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "__init__.py").touch()
+    (tmp_path / "p" / "m.py").write_text("class A:\n    pass\n")
+    licences = Licences([], {}, Side(tmp_path, ""), frozenset())
+    described = []
+    for module, name, last in (
+        ("p.m", "Gone", 1),
+        ("p._prune_guard", "p.m:Gone", 1),
+        ("p._prune_guard", "p.m:Gone", 2),
+    ):
+        space = {"Gone": type(name, (), {"__module__": module, "__qualname__": name}), "Union": Union}
+        more = "".join(f", parameter_{number}: int = {number}" for number in range(count))
+        text = f"def f(a: Union[Gone, int]{more}, last=({last})):\n    pass\n"
+        exec(compile(text, "f.py", "exec", dont_inherit=True), space)
+        described.append(Describer({}).signature(space["f"]))
+    up, out, wrong = described
+    assert list(licences.differences("f", up, out)) == []
+    assert list(licences.differences("f", up, wrong))
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,12 @@ class Arguments:
     def plain(self, value: Any) -> Any:
         """Without places, and without quoted choices that rules drop: messages list what can be chosen."""
         if isinstance(value, dict):
+            failure = value.get("failure")
+            if isinstance(failure, dict) and " sha256:" in str(failure.get("text")) and value.get("shown"):
+                value = {
+                    **value,
+                    "failure": {**failure, "text": value["shown"]},
+                }  # a list of choices may be long or not
             return {key: self.plain(held) for key, held in value.items() if key not in ("where", "shown")}
         if isinstance(value, list):
             return [self.plain(held) for held in value]

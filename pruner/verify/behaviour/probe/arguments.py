@@ -109,6 +109,8 @@ def resolve(words: Sequence[str], describer: Describer) -> dict[str, Any]:
     with contextlib.redirect_stderr(shown):
         try:
             args = module.prepare_server_args(list(words))
+            # Since 0.5.19 making them resolves nothing: the launcher asks for it, and everything before that is raw.
+            getattr(args, "resolve_once", lambda: None)()
         except (Exception, SystemExit) as error:
             last = shown.getvalue().strip().rpartition("\n")[2] if isinstance(error, SystemExit) else ""
             return failed(error, describer, last)

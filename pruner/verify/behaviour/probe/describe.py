@@ -19,6 +19,7 @@ ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 UNION = re.compile(r"\b(?:typing\.)?(Optional|Union)\[")
 TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"| \| |, |: | = | -> |[()\[\]{}]|.""", re.S)
 DEPTH = 5
+PROCESS = "process:"  # before a number that is also that of the process, which may be by chance
 LONGEST = 400  # characters of a text that is shown whole
 
 
@@ -92,7 +93,8 @@ class Describer:
         """A JSON value; a ``type:`` prefix tells kinds apart."""
         if value is None or (isinstance(value, (bool, int)) and not isinstance(value, enum.Enum)):
             # OWNER = os.getpid(), in the process that imported the module: another one in each run
-            return "process" if type(value) is int and value > 1 and value in (os.getpid(), os.getppid()) else value
+            own = type(value) is int and value > 1 and value in (os.getpid(), os.getppid())
+            return f"{PROCESS}{value}" if own else value
         if isinstance(value, enum.Enum):
             return f"{type(value).__qualname__}.{value.name}={self.text(value.value)}"
         if isinstance(value, str):
@@ -133,7 +135,7 @@ class Describer:
     def signature(self, function: Any) -> str:
         """Parameters, defaults and the kind of function (a removed ``yield`` changes it)."""
         try:
-            text = self.text(unions(str(inspect.signature(function))))
+            text = self.whole(unions(str(inspect.signature(function))))  # as it is: a stand-in in it is told apart
         except (TypeError, ValueError, NameError, AttributeError):
             text = "(?)"
         code = getattr(inspect.unwrap(function), "__code__", None)
