@@ -393,22 +393,20 @@ class Evaluator:
     def calls_dropped(self, e: Expr) -> bool:
         """Is it a call of a function that a rule drops?"""
         func = e[1] if e[0] == "k" else (*e[:2], e[2][:-1]) if e[0] in ("n", "v") and e[2] and e[2][-1][0] == "(" else e
-        if func is e or func[0] not in ("n", "v"):
-            return False
-        if func[0] == "n":
-            return bool(self.world.dropped_function(self.module, func[1], func[2]))
-        target = self.locals.target(func[1]) if self.locals is not None else None
-        return target is not None and bool(self.world.dropped_function(target[0], target[1], target[2] + func[2]))
+        place = self._place(func) if func is not e else None
+        return place is not None and bool(self.world.dropped_function(*place))
+
+    def _place(self, e: Expr) -> tuple[str, str, tuple[str, ...]] | None:
+        """Where a chain leads to: from a global of a module, also of a local that is an import."""
+        if e[0] == "n":
+            return self.module, e[1], e[2]
+        target = self.locals.target(e[1]) if e[0] == "v" and self.locals is not None else None
+        return None if target is None else (target[0], target[1], target[2] + e[2])
 
     def gone(self, e: Expr, alike: bool) -> str:
         """Rule id when the expression is a member of an enum that a rule drops."""
-        if e[0] == "n" and e[2]:
-            return self.world.dropped_member(self.module, e[1], e[2], alike)
-        if e[0] == "v" and e[2] and self.locals is not None:
-            target = self.locals.target(e[1])
-            if target is not None:
-                return self.world.dropped_member(target[0], target[1], target[2] + e[2], alike)
-        return ""
+        place = self._place(e) if e[0] in ("n", "v") and e[2] else None
+        return "" if place is None else self.world.dropped_member(*place, alike)
 
     def _container(self, e: Expr) -> Value | None:
         """What ``in`` looks through: of a dictionary its keys, of ``set(X)`` what ``X`` holds."""

@@ -416,18 +416,13 @@ class ProgramWorld:
 
     def dropped_class(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the class that the chain names, or ""."""
-        symbol, rest = self.follow(module, root, path)
-        if symbol.kind != "binding" or rest:
-            return ""
-        found = self.drops.find(symbol.module, symbol.name)
-        return found[1] if found is not None and self.defines(symbol) else ""
+        rule = self.dropped_function(module, root, path)
+        return rule if rule and self.defines(self.follow(module, root, path)[0]) else ""
 
     def dropped_function(self, module: str, root: str, path: tuple[str, ...]) -> str:
         """The rule that drops the function that the chain names, or its module, or ""."""
         symbol, rest = self.follow(module, root, path)
-        if symbol.kind != "binding" or rest:
-            return ""
-        found = self.drops.find(symbol.module, symbol.name)
+        found = self.drops.find(symbol.module, symbol.name) if symbol.kind == "binding" and not rest else None
         return found[1] if found is not None else ""
 
     # -- values -----------------------------------------------------------------------------

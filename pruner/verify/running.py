@@ -384,12 +384,12 @@ class Frame:
         return self.loading.attribute(self.value(node.value), node.attr, self.path, node.lineno)
 
     def _Subscript(self, node: ast.Subscript) -> Value:
-        base, key = self.value(node.value), self.value(node.slice)
+        base = self.value(node.value)
+        self.value(node.slice)
         if isinstance(node.slice, ast.Slice):
             self.use(node, base)
             return base
         constant = node.slice.value if isinstance(node.slice, ast.Constant) else ...
-        del key
         return self.loading.entry(base, constant, self.path, node.lineno)
 
     def _Slice(self, node: ast.Slice) -> None:

@@ -14,6 +14,7 @@ module made.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from pruner.verify.loading import Loading
@@ -48,6 +49,9 @@ class Wanted:
         self.modules: set[str] = set()
         self._importers: dict[str, list[tuple[str, Import]]] = {}
         self._words: dict[str, list[tuple[str, frozenset[str]]]] = {}  # module -> its definitions, the names in each
+        self._bound: dict[
+            str, defaultdict[str, list[str]]
+        ] = {}  # module -> name -> names that it is part of the value of
         self._asked: set[str] = set()  # modules of which others call something while they load
         for path in having:
             module = output.surveys[path].module
@@ -89,14 +93,19 @@ class Wanted:
                 if any(name in chain.split(".")[1:] for chain in self.output.modules[other].chains):
                     self.modules.add(other)
 
-    def _bound_of(self, module: str, name: str) -> Iterator[str]:
+    def _bound_of(self, module: str, name: str) -> list[str]:
         """``Kind = Removed``, ``KINDS = (Kept, Removed)``: names of the module for what has the thing."""
-        tree = self.output.tree.parse_module(module)
-        for node in _module_level(tree.body) if tree is not None else ():
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-                if any(isinstance(part, ast.Name) and part.id == name for part in walk(node.value)):
+        if module not in self._bound:
+            found = self._bound[module] = defaultdict(list)
+            tree = self.output.tree.parse_module(module)
+            for node in _module_level(tree.body) if tree is not None else ():
+                if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                    yield from (part.id for target in targets for part in walk(target) if isinstance(part, ast.Name))
+                    bound = [part.id for target in targets for part in walk(target) if isinstance(part, ast.Name)]
+                    for part in walk(node.value):
+                        if isinstance(part, ast.Name):
+                            found[part.id] += bound
+        return self._bound[module].get(name, [])
 
     def _objects(self, module: str) -> Iterator[str]:
         """Who has a module as an object."""

@@ -26,16 +26,22 @@ DROPPED = SCHEDULER.replace("        pass\n", '        raise NotImplementedError
 GONE = SCHEDULER.rpartition("    def init_backend")[0]
 
 
-def made(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The scheduler's row of a tree with this module."""
-    package = folder / "sglang" / "srt" / "managers"
-    package.mkdir(parents=True)
-    for place in (package, package.parent, package.parent.parent):
-        (place / "__init__.py").write_text("")
-    (package / "scheduler.py").write_text(text)
+def tree(folder: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package of these files, which is what ``import sglang`` gives from now on."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        for place in path.relative_to(folder).parents[:-1]:
+            (folder / place / "__init__.py").touch()
     for name in [name for name in sys.modules if name.partition(".")[0] == "sglang"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(str(folder))
+
+
+def made(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The scheduler's row of a tree with this module."""
+    tree(folder, {"sglang/srt/managers/scheduler.py": text}, monkeypatch)
     try:
         found = processes.PROCESSES["scheduler"](None, None)
     except Exception as error:

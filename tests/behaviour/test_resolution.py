@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from pruner.verify.behaviour.licence import Licences
 from pruner.verify.behaviour.probe import arguments
 from pruner.verify.behaviour.probe.describe import Describer
 from pruner.verify.behaviour.statics import Side
+from tests.behaviour.test_processes import tree
 
 MADE = """\
 class ServerArgs:
@@ -37,15 +37,7 @@ EARLY = ("self._resolve()", "def _resolve(self):")
 
 def row(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What the probe says of a tree with this module of arguments."""
-    package = folder / "sglang" / "srt"
-    (package / "entrypoints").mkdir(parents=True)
-    for place in (package.parent, package, package / "entrypoints"):
-        (place / "__init__.py").write_text("")
-    (package / "entrypoints" / "engine.py").write_text("")
-    (package / "server_args.py").write_text(text)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "sglang"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.syspath_prepend(str(folder))
+    tree(folder, {"sglang/srt/server_args.py": text, "sglang/srt/entrypoints/engine.py": ""}, monkeypatch)
     return arguments.resolve(["--x"], Describer({str(folder): "<tree>"}))
 
 
